@@ -1,0 +1,47 @@
+"""The errors a user can meet, one class per kind of mistake.
+
+Every message says what was expected, what came, where (node, dim, file:line) and what to do.
+Two further classes are internal: `Impossible` ends a draw, `TangBug` is never caught.
+"""
+
+from __future__ import annotations
+
+
+class TangError(Exception):
+    """Base of every error that tang raises on purpose."""
+
+
+class GraphError(TangError):
+    """A program is ill-formed: names, sorts, shapes, views, monoids or JSON."""
+
+
+class ScheduleError(TangError):
+    """A schedule names an unknown node or asks for something illegal."""
+
+
+class LimitError(TangError):
+    """An extent or an index exceeds what a device or an index type can hold."""
+
+
+class DeviceError(TangError):
+    """A device, driver or compiler is missing or failed."""
+
+
+class BudgetError(TangError):
+    """An error budget is malformed or cannot be met."""
+
+
+class FormatError(TangError):
+    """An unknown number format, rounding or overflow mode."""
+
+
+class ProofError(TangError):
+    """A proof is missing, wrong or could not be checked."""
+
+
+class Impossible(Exception):
+    """Internal: this random draw cannot be completed; the fuzzer discards it."""
+
+
+class TangBug(Exception):
+    """Internal: tang itself is wrong. Never caught, always reported."""
