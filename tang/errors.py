@@ -1,7 +1,7 @@
 """The errors a user can meet, one class per kind of mistake.
 
 Every message says what was expected, what came, where (node, dim, file:line) and what to do.
-Two further classes are internal: `Impossible` ends a draw, `TangBug` is never caught.
+Two further classes are internal: `ImpossibleError` ends a draw, `TangBugError` is never caught.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ class ProofError(TangError):
     """A proof is missing, wrong or could not be checked."""
 
 
-class Impossible(Exception):
+class ImpossibleError(Exception):
     """Internal: this random draw cannot be completed; the fuzzer discards it."""
 
 
-class TangBug(Exception):
+class TangBugError(Exception):
     """Internal: tang itself is wrong. Never caught, always reported."""

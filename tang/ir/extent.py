@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import prod
+from typing import Final
 
 from tang.errors import GraphError
 
@@ -77,6 +78,7 @@ class Poly:
     __repr__ = __str__
 
 
+ZERO: Final = Poly()
 PolyLike = Poly | int | str
 
 

@@ -31,12 +31,12 @@ class Format:
     @property
     def quantum(self) -> Fraction:
         """The smallest positive subnormal: 2^(emin − p + 1)."""
-        return Fraction(2) ** (self.emin - self.p + 1)
+        return Fraction(1, 2 ** (self.p - 1 - self.emin))
 
     @property
     def largest(self) -> Fraction:
         """The largest finite number: (2 − 2^(1−p)) · 2^emax."""
-        return (2 - Fraction(2) ** (1 - self.p)) * 2**self.emax
+        return Fraction((2**self.p - 1) * 2**self.emax, 2 ** (self.p - 1))
 
 
 FORMATS: Final = {

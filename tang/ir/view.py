@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from tang.errors import GraphError
 from tang.ir.expr import Expr, is_constant
-from tang.ir.extent import Poly, PolyLike, poly
+from tang.ir.extent import ZERO, Poly, PolyLike, poly
 
 GATHERED = "@"
 """Prefix of the variables that stand for gathered indices: "@0" is the value of `gathers[0]`."""
@@ -23,7 +23,7 @@ class Affine:
     """Σ coefficient · variable + const; variables are dims, static axes or gathered values."""
 
     terms: tuple[tuple[str, Poly], ...] = ()
-    const: Poly = Poly()
+    const: Poly = ZERO
 
     def __add__(self, other: Affine | PolyLike) -> Affine:
         right = other if isinstance(other, Affine) else Affine((), poly(other))

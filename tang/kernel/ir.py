@@ -116,7 +116,7 @@ class Call:
 Expr = Const | Var | Op | Load | Convert | Bitcast | Call
 
 OPS: Final[dict[str, int]] = {
-    # float and int; integer arithmetic never overflows (lowering proves it), except u32, which wraps
+    # float and int; integers never overflow (lowering proves it); u32 wraps
     "add": 2, "sub": 2, "mul": 2, "neg": 1,
     # float, IEEE to nearest even; fma is fused
     "div": 2, "sqrt": 1, "fma": 3, "floor": 1,
