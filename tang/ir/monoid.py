@@ -45,6 +45,8 @@ class Monoid:
     project   one expression per output over state(0, c, …)
     A component with axes is read with one coordinate per axis; fold() sums over a static axis.
     `commutative` allows any order; otherwise only contiguous ordered chunks may be split off.
+    `strict`: the laws hold with NaN and infinities too, on folds that start from the identity
+    (or, in a semigroup, from a lift); otherwise over finite values only.
     """
 
     name: str
@@ -57,6 +59,7 @@ class Monoid:
     project: tuple[Expr, ...]
     commutative: bool
     axes: tuple[Axis, ...] = ()
+    strict: bool = True
 
     def __post_init__(self) -> None:
         check_monoid(self)
