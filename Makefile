@@ -1,0 +1,52 @@
+# Two commands do everything on a fresh machine: `make fuzz` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+export PYTHONSAFEPATH := 1
+
+.PHONY: help fuzz test lint types unit campaign mutants full bench deps clean
+
+help:            ## list the targets
+	@grep -E '^[a-z]+: .*##|^[a-z]+:  +##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
+
+$(STAMP): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "tang needs Python 3.11 or newer; this is $$($(PYTHON) --version). Try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	@touch $@
+
+fuzz: $(STAMP)   ## a differential campaign over every backend that runs here
+	$(BIN)/tang fuzz --backends available --examples 500 --seed 1 --out build/findings
+
+test: lint types unit campaign mutants   ## everything that gates a merge (under 15 minutes on two cores)
+
+lint: $(STAMP)   ## style
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(STAMP)  ## strict types, over a link tree
+	$(BIN)/python tools/typecheck.py
+
+unit: $(STAMP)   ## fast, device, bug and golden tests
+	$(BIN)/python -m pytest -n 2
+
+campaign: $(STAMP)   ## a minute of fuzzing
+	$(BIN)/tang fuzz --backends available --examples 1000 --seconds 60 --seed 1 --out build/findings
+
+mutants: $(STAMP)    ## a tenth of the mutants, another tenth every day
+	$(BIN)/python -m tang.fuzz.power --rotate 10
+
+full: $(STAMP)   ## every "Done when" table, written to results/ with the commit tested
+	$(BIN)/python tools/full.py
+
+bench: $(STAMP)  ## the speed ratios
+	$(BIN)/python tools/full.py --only benchmarks
+
+deps:            ## Debian packages: a C compiler
+	apt-get update -qq
+	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends gcc libc6-dev python3-venv
+
+clean:           ## remove what the other targets made
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
