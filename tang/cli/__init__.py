@@ -1,0 +1,47 @@
+"""The command line: `tang fuzz|verify|emit|show|doctor`.
+
+Exit codes: 0 all is well, 1 something was found, 2 the request was wrong. Each command lives in a
+module of its own and imports what it needs when it runs, so `tang --help` stays fast.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from tang.cli import doctor, emit, fuzz, show, verify
+from tang.errors import TangError
+
+HELP = """tang: a verification-first tensor compiler.
+
+A program is a JSON file or FILE.py:NAME, where NAME is a tang.Graph (default: graph).
+
+  tang fuzz --backends c --examples 500     differential fuzzing of every rung
+  tang verify examples/attention.py         check one program, rung by rung
+  tang emit examples/matmul.py --target c   print its kernels
+  tang doctor                               what runs on this machine
+
+Exit codes: 0 fine, 1 findings, 2 usage or input error.
+"""
+
+app = typer.Typer(
+    help=HELP, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False
+)
+app.command("fuzz")(fuzz.command)
+app.command("verify")(verify.command)
+app.command("emit")(emit.command)
+app.command("show")(show.command)
+app.command("doctor")(doctor.command)
+
+
+def main() -> None:
+    """Run the command line; a TangError becomes one line on stderr and exit code 2."""
+    try:
+        app()
+    except TangError as e:
+        print(f"tang: {type(e).__name__}: {e}", file=sys.stderr)
+        sys.exit(2)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(0)

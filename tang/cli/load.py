@@ -1,0 +1,77 @@
+"""Program files on the command line: a graph from `FILE.json` or `FILE.py:NAME`.
+
+Defines `load_graph` and `load_object`. Relies on the IR's JSON reader, which never executes
+anything, and on `runpy` for Python files, which the user asked to run. It verifies nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+import runpy
+import sys
+from pathlib import Path
+
+from tang.errors import GraphError, TangError
+from tang.ir import from_json
+from tang.ir.graph import Graph
+
+
+class UsageError(TangError):
+    """The command line asks for something that does not exist; exit code 2."""
+
+
+def load_graph(argument: str) -> Graph:
+    """The graph named by `FILE.json`, `FILE.py:NAME` or `FILE.py` (its variable `graph`).
+
+    Raises UsageError for a missing file or name, GraphError for a malformed program.
+    """
+    path, name = _split(argument)
+    if not path.is_file():
+        raise UsageError(f"no file {path}: give FILE.json or FILE.py:NAME")
+    if path.suffix == ".py":
+        return _from_python(path, name or "graph")
+    if name:
+        raise UsageError(f"{argument}: only a .py file takes a :NAME")
+    try:
+        return from_json(path.read_bytes())
+    except GraphError as e:
+        raise GraphError(f"{path}: {e}") from e
+
+
+def load_object(argument: str) -> object:
+    """The object named by `package.module:attribute`, found on the path or in this folder."""
+    module, _, attribute = argument.partition(":")
+    if not module or not attribute:
+        raise UsageError(f"{argument!r}: give package.module:attribute")
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        return getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError) as e:
+        raise UsageError(f"cannot load {argument!r}: {e}") from e
+
+
+def _split(argument: str) -> tuple[Path, str]:
+    """Path and name; a colon counts only behind a .py (a path may hold colons)."""
+    stem, colon, name = argument.rpartition(":")
+    if colon and stem.endswith(".py"):
+        return Path(stem), name
+    return Path(argument), ""
+
+
+def _from_python(path: Path, name: str) -> Graph:
+    sys.path.insert(0, str(path.resolve().parent))
+    try:
+        names = runpy.run_path(str(path), run_name=path.stem)
+    except TangError:
+        raise
+    except Exception as e:  # noqa: BLE001 — any error of the user's file is the user's error
+        raise UsageError(f"{path}: {type(e).__name__}: {e}") from e
+    finally:
+        sys.path.pop(0)
+    found = names.get(name)
+    if isinstance(found, Graph):
+        return found
+    known = ", ".join(n for n, v in names.items() if isinstance(v, Graph)) or "none"
+    raise UsageError(f"{path} has no graph named {name!r}; graphs there: {known}")
