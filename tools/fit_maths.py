@@ -85,8 +85,14 @@ FITS = (
         "LOG", "log((1+s)/(1−s)) = 2s + s·z·p(z), z = s²",
         lambda z: _log(z) / z, lambda z: z / 2, 0.0, LOG_S**2, 3,
     ),
-    Fit("SIN", "sin r = r + r·z·p(z), z = r²", _sin, lambda z: z, 0.0, QUARTER**2, 3),
-    Fit("COS", "cos r = 1 − z/2 + z²·p(z), z = r²", _cos, lambda z: z**2 / mp.cos(_root(z)), 0.0, QUARTER**2, 2),
+    Fit(
+        "SIN", "sin r = r + r·z·p(z), z = r²",
+        _sin, lambda z: z / (1 + z * _sin(z)), 0.0, QUARTER**2, 3,
+    ),
+    Fit(
+        "COS", "cos r = 1 − z/2 + z²·p(z), z = r²",
+        _cos, lambda z: z**2 / mp.cos(_root(z)), 0.0, QUARTER**2, 2,
+    ),
     Fit(
         "ATAN", "atan t = t + t·z·p(z), z = t²",
         _atan, lambda z: z / (1 + z * _atan(z)), 0.0, 1.0, 8,
@@ -123,7 +129,8 @@ def lawson(basis: Array, target: Array, weight: Array) -> Array:
     least = np.inf
     for _ in range(ROUNDS):
         root = np.sqrt(emphasis) * weight
-        c: Array = np.linalg.lstsq(basis * root[:, None], target * root, rcond=None)[0]
+        solution = np.linalg.lstsq(basis * root[:, None], target * root, rcond=None)[0]
+        c = np.asarray(solution, dtype=np.float64)
         error = np.abs(weight * (basis @ c - target))
         if error.max() < least:
             least, best = float(error.max()), c

@@ -40,12 +40,12 @@ LOG: Final = _row(
     "0x1.f13b000000000p-3",
 )
 
-# sin r = r + r·z·p(z), z = r² on [0, 0.616974], relative error 2^-32.56
+# sin r = r + r·z·p(z), z = r² on [0, 0.616974], relative error 2^-32.52
 SIN: Final = _row(
     "-0x1.5555560000000p-3",
-    "0x1.1111760000000p-7",
-    "-0x1.a05bba0000000p-13",
-    "0x1.7cd8360000000p-19",
+    "0x1.1111740000000p-7",
+    "-0x1.a059560000000p-13",
+    "0x1.7c2da40000000p-19",
 )
 
 # cos r = 1 − z/2 + z²·p(z), z = r² on [0, 0.616974], relative error 2^-32.99

@@ -8,6 +8,7 @@ built from u32. It does not choose where a function is called.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 from tang.kernel.expand.build import INFINITY, MAGNITUDE, SIGN, Builder, Value, horner
@@ -35,7 +36,7 @@ HALF_PI = float.fromhex("0x1.921fb6p+0")
 LEAST_EXPONENT = 126
 """Biased exponent of ½: smaller arguments need no reduction."""
 FIRST_BIT = 120
-"""The window of 2/π starts at bit (biased exponent − FIRST_BIT): bits before give multiples of 4."""
+"""The window of 2/π starts at bit (biased exponent − FIRST_BIT); bits before it give 4·n."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +130,7 @@ def _window(start: Value) -> tuple[Value, Value, Value]:
     """96 bits of TWO_OVER_PI from bit `start` < 160 on, as three words, high first."""
     word, shift = start >> 5, start & 31
     words = [_word(word, offset) for offset in range(4)]
-    pairs = zip(words, words[1:], strict=False)
-    w2, w1, w0 = ((a << shift) | ((b >> 1) >> (31 - shift)) for a, b in pairs)
+    w2, w1, w0 = ((a << shift) | ((b >> 1) >> (31 - shift)) for a, b in pairwise(words))
     return w2, w1, w0
 
 
