@@ -95,7 +95,8 @@ def _transcendental(name: str) -> Fraction:
     if name not in table:
         raise FormatError(f"unknown constant {name!r}: one of {', '.join((*table, *SPECIAL))}")
     sign, mantissa, exponent, _ = (+table[name])._mpf_
-    return (-1) ** sign * Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+    magnitude = Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+    return -magnitude if sign else magnitude
 
 
 def _short(value: Fraction) -> str:
