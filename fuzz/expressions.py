@@ -121,7 +121,7 @@ def _constant(draw: Draw, sort: Sort) -> Value:
     if sort is INDEX:
         number = choose(draw.source, (0, 1, 2, 3, -1, 7, -5))
         return Value(index(number), rg.point(number))
-    if not draw.scope.clean and chance(draw.source, 12):
+    if not draw.scope.clean and chance(draw.source, 20):
         name = choose(draw.source, ("inf", "-inf", "nan"))
         return Value(constant_named(name), rg.unbounded(rg.point(0)))
     return weighted(draw.source, _CONSTANTS)

@@ -100,7 +100,7 @@ def _all_dims(source: Source, frame: Frame, shape: _Shape) -> None:
     dims = list(frame.dims)
     while dims:
         name, size = dims.pop(0 if not chance(source, 30) else source.below(len(dims)))
-        if not chance(source, 22):
+        if not chance(source, 16):
             shape.add(variable(name), size)
 
 

@@ -1,0 +1,78 @@
+"""Coverage: how often a campaign was where.
+
+Defines `Coverage`, counts per cell and per outcome of a backend, which add up across workers.
+Relies on `features` for the cells. It stores no cases.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from tang.fuzz.case import Case
+from tang.fuzz.features import CELLS, features
+
+
+@dataclass(slots=True)
+class Coverage:
+    """Counts of draws.
+
+    cells     draws per cell of CELLS
+    outcomes  (backend, outcome) → draws; outcomes are verdict names and "rejected"
+    """
+
+    draws: int = 0
+    cells: Counter[str] = field(default_factory=Counter)
+    outcomes: Counter[tuple[str, str]] = field(default_factory=Counter)
+    composed: int = 0
+    """Draws with two or more nodes and a reduction."""
+
+    def add(self, case: Case) -> None:
+        """Count one draw."""
+        found = features(case)
+        self.draws += 1
+        self.cells.update(found)
+        self.composed += {"graph:several-nodes", "graph:reduction"} <= found
+
+    def merge(self, other: Coverage) -> None:
+        """Add the counts of another worker."""
+        self.draws += other.draws
+        self.composed += other.composed
+        self.cells.update(other.cells)
+        self.outcomes.update(other.outcomes)
+
+    def thin(self, least: int = 20) -> list[str]:
+        """The cells with fewer than `least` draws, in the order of reports."""
+        return [c for c in CELLS if self.cells[c] < least]
+
+    def text(self) -> str:
+        """Two columns per group of cells, then the outcomes per backend."""
+        lines = [f"coverage of {self.draws} draws ({self.composed} with two nodes and a reduction)"]
+        groups: dict[str, list[str]] = {}
+        for cell in CELLS:
+            group, name = cell.split(":", 1)
+            groups.setdefault(group, []).append(f"{name} {self.cells[cell]}")
+        for group, entries in groups.items():
+            lines += _wrapped(f"  {group:<9}", entries)
+        for (backend, outcome), count in sorted(self.outcomes.items()):
+            lines.append(f"  {backend}: {outcome} {count}")
+        return "\n".join(lines)
+
+
+def coverage_of(cases: Iterable[Case]) -> Coverage:
+    """The coverage of some cases."""
+    total = Coverage()
+    for case in cases:
+        total.add(case)
+    return total
+
+
+def _wrapped(head: str, entries: list[str], width: int = 96) -> list[str]:
+    lines, line = [], head
+    for entry in entries:
+        if len(line) + len(entry) + 2 > width:
+            lines.append(line)
+            line = " " * len(head)
+        line += f" {entry},"
+    return [*lines, line.rstrip(",")]
