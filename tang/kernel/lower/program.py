@@ -1,0 +1,176 @@
+"""Lowering of a graph: buffers, and the kernels of each node in program order.
+
+Defines `lower`. Relies on the parts of this package, and checks its own result with
+`tang.kernel.check`. It does not choose a schedule and it knows no language or device.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tang.errors import ScheduleError
+from tang.ir.expr import BOOL, REAL, Sort
+from tang.ir.extent import Poly, poly
+from tang.ir.graph import Comprehension, Dim, Graph, reads_of
+from tang.ir.monoid import Monoid
+from tang.ir.view import Ref
+from tang.kernel import check
+from tang.kernel import ir as k
+from tang.kernel.lower import kernels, values
+from tang.kernel.lower.names import Names
+from tang.kernel.lower.ranges import INPUT, INT32, Range, Sizes, assumed_facts, sizes_of
+from tang.kernel.plan import Buffer, Launch, Plan, Result, Role
+from tang.kernel.schedule import NodeSchedule, Schedule, check_schedule
+
+
+@dataclass(slots=True)
+class _Lowering:
+    """What has been decided so far."""
+
+    graph: Graph
+    schedule: Schedule
+    sizes: Sizes
+    needed: frozenset[Ref]
+    names: Names = field(default_factory=Names)
+    kernel_names: Names = field(default_factory=Names)
+    buffers: list[Buffer] = field(default_factory=list)
+    tensors: dict[Ref, Buffer] = field(default_factory=dict)
+    results: dict[Ref, Range] = field(default_factory=dict)
+    states: dict[str, dict[int, Range]] = field(default_factory=dict)
+    launches: list[Launch] = field(default_factory=list)
+
+
+def lower(graph: Graph, schedule: Schedule | None = None) -> Plan:
+    """The plan of a graph: every node that is needed becomes one kernel, or two when split.
+
+    Raises ScheduleError for an illegal schedule and LimitError for indices beyond 64 bits. The
+    plan states as facts what it assumes of symbolic extents.
+    """
+    schedule = schedule or Schedule()
+    check_schedule(schedule, graph)
+    _check_splits(schedule, graph)
+    work = _Lowering(graph, schedule, sizes_of(graph.facts), needed_refs(graph))
+    for i in graph.inputs:
+        work.results[Ref(i.name)] = INPUT
+        _add_buffer(work, Ref(i.name), i.name, i.shape, i.sort, schedule.default.storage)
+    for node in graph.nodes:
+        _lower_node(work, node)
+    plan = Plan(
+        graph=graph,
+        buffers=tuple(work.buffers),
+        launches=tuple(work.launches),
+        results=tuple(Result(o.name, work.tensors[o.ref].name) for o in graph.outputs),
+        facts=assumed_facts(graph.facts, graph.symbols),
+    )
+    check.check_plan(plan)
+    return plan
+
+
+def needed_refs(graph: Graph) -> frozenset[Ref]:
+    """The tensors that a later node reads or that the caller wants."""
+    reads = (r.source for n in graph.nodes for r in reads_of(n))
+    return frozenset([*reads, *(o.ref for o in graph.outputs)])
+
+
+def _check_splits(schedule: Schedule, graph: Graph) -> None:
+    for name, s in schedule.nodes:
+        if s.split > 1 and not graph.node(name).reduce:
+            raise ScheduleError(f"{name}: split {s.split} needs a reduce dim; the node has none")
+
+
+def _lower_node(work: _Lowering, node: Comprehension) -> None:
+    work.results |= values.result_ranges(node, work.sizes, work.results)
+    work.states[node.name] = values.state_ranges(node, work.sizes, work.results)
+    schedule = work.schedule.of(node.name)
+    targets = [n for n in node.output_names() if Ref(node.name, n) in work.needed]
+    for name in targets:
+        tensor = node.tensor(name)
+        ref = Ref(node.name, name)
+        label = f"{node.name}_{name}"
+        _add_buffer(work, ref, label, tensor.shape, tensor.sort, schedule.storage)
+    apart = {n: d for n in targets if (d := dims_apart(node, n, work.sizes)) is not None}
+    together = tuple(n for n in targets if n not in apart)
+    if together:
+        _main_kernels(work, node, together, schedule)
+    for dims in dict.fromkeys(apart.values()):
+        group = tuple(n for n in targets if apart.get(n) == dims)
+        name = work.kernel_names.fresh(f"{node.name}_state")
+        _launch(work, kernels.Task(node, name, "point", dims, group, schedule))
+
+
+def dims_apart(node: Comprehension, name: str, sizes: Sizes) -> tuple[Dim, ...] | None:
+    """The dims of a state component that needs a kernel of its own, or None.
+
+    A component without a dim is stored by the threads at 0 along it: none where it is empty.
+    """
+    dims = node.tensor(name).dims
+    missing = [d for d in node.point if d not in dims]
+    return None if all(sizes.never_empty(d.extent) for d in missing) else dims
+
+
+def _main_kernels(
+    work: _Lowering, node: Comprehension, targets: tuple[str, ...], schedule: NodeSchedule
+) -> None:
+    if schedule.split == 1 or node.monoid is None or not node.reduce:
+        name = work.kernel_names.fresh(node.name)
+        _launch(work, kernels.Task(node, name, "point", node.point, targets, schedule))
+        return
+    partials = _partial_buffers(work, node, node.monoid, targets, schedule)
+    for role in ("partial", "combine"):
+        name = work.kernel_names.fresh(f"{node.name}_{role}")
+        _launch(work, kernels.Task(node, name, role, node.point, targets, schedule, partials))
+
+
+def _launch(work: _Lowering, task: kernels.Task) -> None:
+    """Build and append a kernel, unless it can never have a thread."""
+    if any(d.extent == Poly() for d in task.dims):
+        return
+    world = kernels.World(work.sizes, work.tensors, work.results, work.states)
+    work.launches.append(kernels.launch_of(task, world))
+
+
+def _partial_buffers(
+    work: _Lowering,
+    node: Comprehension,
+    monoid: Monoid,
+    targets: tuple[str, ...],
+    schedule: NodeSchedule,
+) -> kernels.Partials:
+    """One buffer per component, with the chunk as its first dimension; `seen` for a semigroup."""
+    chunks = poly(schedule.split)
+    found: dict[int, Buffer] = {}
+    for i in kernels.components_for(monoid, targets):
+        c = monoid.components[i]
+        shape = (chunks, *node.tensor(c.name).shape)
+        kind = _storage(c.sort, schedule.accumulate, work.states[node.name].get(i))
+        name = work.names.fresh(f"{node.name}_{c.name}_partial")
+        found[i] = Buffer(name, shape, c.sort, kind, Role.TEMPORARY)
+    seen = None
+    if monoid.identity is None:
+        shape = (chunks, *(d.extent for d in node.point))
+        name = work.names.fresh(f"{node.name}_seen_partial")
+        seen = Buffer(name, shape, BOOL, k.U8, Role.TEMPORARY)
+    work.buffers += [*found.values(), *([seen] if seen else [])]
+    return kernels.Partials(found, seen)
+
+
+def _add_buffer(
+    work: _Lowering, ref: Ref, label: str, shape: tuple[Poly, ...], sort: Sort, real: k.Type
+) -> None:
+    kind = _storage(sort, real, work.results.get(ref))
+    wanted = any(o.ref == ref for o in work.graph.outputs)
+    role = Role.OUTPUT if wanted else Role.TEMPORARY
+    if ref.output == "":
+        role = Role.INPUT
+    buffer = Buffer(work.names.fresh(label), shape, sort, kind, role, ref)
+    work.tensors[ref] = buffer
+    work.buffers.append(buffer)
+
+
+def _storage(sort: Sort, real: k.Type, r: Range | None) -> k.Type:
+    """The type in memory: bools are bytes, indices 32 bits where all their values fit."""
+    if sort is REAL:
+        return real
+    if sort is BOOL:
+        return k.U8
+    return k.I32 if r is None or r.within(INT32) else k.I64

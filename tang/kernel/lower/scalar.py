@@ -1,0 +1,249 @@
+"""Scalar expressions of the graph as expressions of a kernel.
+
+Defines the evaluator of bodies, lifts, combines and projections: one row of `RULES` per operation,
+sharing through lets, folds kept in thread arrays. Relies on recognition and the builder. What an
+argument or a state component is comes from the caller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from math import prod
+from typing import Final
+
+from tang.errors import TangBugError
+from tang.ir.expr import INDEX, Expr, walk
+from tang.kernel import ir as k
+from tang.kernel.lower import recognise
+from tang.kernel.lower.build import Value, constant
+from tang.kernel.lower.context import Context
+from tang.kernel.lower.ranges import EFFECT, INT32, Range, point
+from tang.kernel.lower.values import fold_range
+
+Argument = Callable[[int], Value]
+State = Callable[[int, int, tuple[Value, ...]], Value]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Where the values of a fold are kept: an array over its free axes, or a register."""
+
+    name: str
+    type: k.Type
+    axes: tuple[str, ...]
+    sizes: tuple[int, ...]
+    depth: int
+    range: Range | None = None
+
+
+@dataclass(slots=True)
+class Evaluator:
+    """Evaluates expressions in the current scopes of a context."""
+
+    ctx: Context
+    argument: Argument
+    state: State
+    folds: dict[Expr, Kept] = field(default_factory=dict)
+
+    def value(self, root: Expr) -> Value:
+        """The value of one expression, for use in the innermost scope."""
+        return self.values((root,))[0]
+
+    def values(self, roots: tuple[Expr, ...]) -> list[Value]:
+        """The values of expressions; what they share is named once."""
+        done: dict[int, Value] = {}
+        uses = self._uses(roots)
+        for e in _order(roots):
+            value = self._step(e, done)
+            done[id(e)] = self.ctx.builder.let(value) if uses.get(id(e), 0) > 1 else value
+        return [done[id(r)] for r in roots]
+
+    def prepare(self, roots: tuple[Expr, ...]) -> None:
+        """Compute every fold below the roots, inner ones first, once per free static axis."""
+        for e in walk(*roots):
+            if e.op == "fold" and e not in self.folds:
+                self.folds[e] = self._keep(e)
+
+    def _uses(self, roots: tuple[Expr, ...]) -> dict[int, int]:
+        count: dict[int, int] = {}
+        for e in (*(a for e in _order(roots) for a in operands(e)[1]), *roots):
+            count[id(e)] = count.get(id(e), 0) + 1
+        return count
+
+    def _step(self, e: Expr, done: dict[int, Value]) -> Value:
+        name, args = operands(e)
+        return self._rule(name, e)(self, e, [done[id(a)] for a in args])
+
+    def _rule(self, name: str, e: Expr) -> Callable[[Evaluator, Expr, list[Value]], Value]:
+        if name in RULES:
+            return RULES[name]
+        if e.sort is INDEX and name in EFFECT:
+            return lambda ev, e, a: _integer(ev.ctx, name, a)
+        if name in k.OPS or name in k.MATH:
+            return lambda ev, e, a: ev.ctx.builder.op(ev.ctx.type_of(e.sort), name, *a)
+        raise TangBugError(f"lowering has no rule for {name}")
+
+    def _keep(self, e: Expr) -> Kept:
+        ctx, b = self.ctx, self.ctx.builder
+        free = tuple(sorted(n for n in e.names if n not in ctx.env))
+        sizes = ctx.axis_sizes(free) if free else ()
+        kind = ctx.type_of(e.sort)
+        total = k.Var(kind, b.names.fresh("sum"))
+        kept = Kept(b.names.fresh("sums") if free else total.name, kind, free, sizes, b.depth)
+        if free:
+            b.emit(k.Array(kept.name, kind, prod(sizes)))
+        with ctx.axis_loops(free):
+            r = self._sum(e, total)
+            if free:
+                at = ctx.linear(tuple(ctx.env[n] for n in free), sizes)
+                b.emit(k.Store(kept.name, b.settled(at, b.depth).expr, total))
+        return replace(kept, range=r)
+
+    def _sum(self, e: Expr, total: k.Var) -> Range | None:
+        """total = Σ body over the axis, in order, from zero."""
+        ctx, b = self.ctx, self.ctx.builder
+        axis, size = folded_axis(e)
+        zero = b.int(0) if e.sort is INDEX else constant(total.type, 0)
+        b.emit(k.Declare(total, zero.expr))
+        with ctx.loop(axis, b.int(0), b.int(size), point(size)):
+            body = self.value(e.args[0])
+            r = fold_range(e, body.range) if body.range else None
+            b.demand(r)
+            term = b.settled(body, b.depth).expr
+            b.emit(k.Assign(total, k.Op(total.type, "add", (total, term))))
+        return r
+
+
+def folded_axis(e: Expr) -> tuple[str, int]:
+    """Name and size of the axis of a fold."""
+    if not isinstance(e.payload, tuple):
+        raise TangBugError(f"{e.op} has no axis")
+    return str(e.payload[0]), int(e.payload[1])
+
+
+def operands(e: Expr) -> tuple[str, tuple[Expr, ...]]:
+    """The operation to emit and its operands: a recognised form, a fold as a leaf, or the row."""
+    if e.op == "fold":
+        return e.op, ()
+    found = recognise.recognise(e)
+    return found if found is not None else (e.op, e.args)
+
+
+def _order(roots: tuple[Expr, ...]) -> list[Expr]:
+    """Operands before operations, folds as leaves, recognised forms as one operation."""
+    found: dict[int, Expr] = {}
+    stack = [(r, False) for r in reversed(roots)]
+    seen: set[int] = set()
+    while stack:
+        e, ready = stack.pop()
+        if ready:
+            found[id(e)] = e
+        elif id(e) not in seen:
+            seen.add(id(e))
+            stack.append((e, True))
+            stack.extend((a, False) for a in reversed(operands(e)[1]))
+    return list(found.values())
+
+
+def _integer(ctx: Context, name: str, a: list[Value]) -> Value:
+    """Index arithmetic; a division by an extent that may be 0 stays where it is reached."""
+    divisor = a[1].range if name in ("floordiv", "mod") else None
+    value = ctx.builder.integer(name, *a)
+    if divisor is not None and divisor.lo < 1:
+        return Value(value.expr, max(value.depth, ctx.pin), value.range, value.height)
+    return value
+
+
+def _select(ev: Evaluator, e: Expr, a: list[Value]) -> Value:
+    r = a[1].range | a[2].range if a[1].range and a[2].range else None
+    return ev.ctx.builder.op(ev.ctx.type_of(e.sort), "select", *a, range=r)
+
+
+def _compare(name: str) -> Callable[[Evaluator, Expr, list[Value]], Value]:
+    return lambda ev, e, a: ev.ctx.builder.op(k.BOOL, name, *a)
+
+
+def _recip(ev: Evaluator, e: Expr, a: list[Value]) -> Value:
+    kind = ev.ctx.accumulate
+    return ev.ctx.builder.op(kind, "div", constant(kind, 1), *a)
+
+
+def _to_real(ev: Evaluator, e: Expr, a: list[Value]) -> Value:
+    return ev.ctx.builder.converted(ev.ctx.accumulate, a[0])
+
+
+def _to_index(ev: Evaluator, e: Expr, a: list[Value]) -> Value:
+    """Floor, saturated at −2³¹ and 2³¹−1, NaN → −1; the infinities are tested too (f16 has no 2³¹)."""
+    b, kind = ev.ctx.builder, ev.ctx.accumulate
+    x = b.let(b.op(kind, "floor", a[0]), "whole")
+    above = b.op(k.BOOL, "le", constant(kind, -(2**31)), x)
+    under = b.op(k.BOOL, "lt", x, constant(kind, 2**31))
+    finite = b.op(k.BOOL, "lt", constant(kind, "-inf"), x)
+    inside = b.let(b.both([above, under, finite]), "inside")
+    tame = b.op(kind, "select", inside, x, constant(kind, 0))
+    low = b.op(k.BOOL, "lt", x, constant(kind, 0))
+    side = b.op(b.index, "select", low, b.int(-(2**31)), b.int(2**31 - 1))
+    edge = b.op(b.index, "select", b.op(k.BOOL, "isnan", x), b.int(-1), side)
+    exact = b.converted(b.index, tame, INT32)
+    return b.op(b.index, "select", inside, exact, edge, range=INT32)
+
+
+def _literal(ev: Evaluator, e: Expr, a: list[Value]) -> Value:
+    return ev.ctx.literal(e)
+
+
+def _arg(ev: Evaluator, e: Expr, a: list[Value]) -> Value:
+    return ev.argument(e.payload if isinstance(e.payload, int) else -1)
+
+
+def _iota(ev: Evaluator, e: Expr, a: list[Value]) -> Value:
+    return ev.ctx.env[str(e.payload)]
+
+
+def _extent(ev: Evaluator, e: Expr, a: list[Value]) -> Value:
+    ctx = ev.ctx
+    found = next((d.extent for d in ctx.node.dims if d.name == e.payload), None)
+    if found is None:
+        return ctx.builder.int(ctx.axis_sizes((str(e.payload),))[0])
+    return ctx.builder.extent(found)
+
+
+def _state(ev: Evaluator, e: Expr, a: list[Value]) -> Value:
+    side, component = e.payload if isinstance(e.payload, tuple) else (-1, -1)
+    return ev.state(int(side), int(component), tuple(a))
+
+
+def _fold(ev: Evaluator, e: Expr, a: list[Value]) -> Value:
+    """The value that `prepare` has kept."""
+    ctx, kept = ev.ctx, ev.folds[e]
+    b = ctx.builder
+    if not kept.axes:
+        return Value(k.Var(kept.type, kept.name), kept.depth, kept.range)
+    at = ctx.linear(tuple(ctx.env[n] for n in kept.axes), kept.sizes)
+    depth = max(at.depth, kept.depth)
+    value = k.Load(kept.type, kept.name, b.settled(at, depth).expr)
+    return Value(value, depth, kept.range, 1)
+
+
+RULES: Final[dict[str, Callable[[Evaluator, Expr, list[Value]], Value]]] = {
+    "real": _literal,
+    "index": _literal,
+    "bool": _literal,
+    "arg": _arg,
+    "iota": _iota,
+    "extent": _extent,
+    "state": _state,
+    "fold": _fold,
+    "select": _select,
+    "lt": _compare("lt"),
+    "eq": _compare("eq"),
+    "isnan": _compare("isnan"),
+    "and": _compare("and"),
+    "or": _compare("or"),
+    "not": _compare("not"),
+    "recip": _recip,
+    "to_real": _to_real,
+    "to_index": _to_index,
+}
+"""How to emit each operation that is no plain row of the kernel IR."""
