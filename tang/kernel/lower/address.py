@@ -10,7 +10,7 @@ from tang.ir.extent import Poly, poly
 from tang.ir.graph import Comprehension
 from tang.ir.view import Affine, Interval, is_gathered, variable
 from tang.kernel.lower.build import Value
-from tang.kernel.lower.context import THREAD, Context, linear_form, row_major
+from tang.kernel.lower.context import THREAD, Context, linear_form
 from tang.kernel.lower.ranges import Range, Sizes, below
 
 ONE = poly(1)
@@ -29,7 +29,7 @@ def form_value(ctx: Context, form: Affine) -> Value:
 def _plus(ctx: Context, total: Value, coordinate: Value, c: Poly) -> Value:
     b = ctx.builder
     if c.is_constant and c.constant < 0:
-        return b.sub(total, b.mul(coordinate, b.int(-c.constant)))
+        return b.sub(total, b.mul(coordinate, b.literal(-c.constant)))
     return b.add(total, b.mul(coordinate, b.extent(c)))
 
 
@@ -69,7 +69,7 @@ def thread_coordinates(ctx: Context, thread: Value) -> None:
     for position in reversed(range(len(ctx.threads))):
         name, extent = ctx.threads[position]
         if extent == ONE:
-            ctx.env[name] = b.int(0)
+            ctx.env[name] = b.literal(0)
             continue
         slowest = all(e == ONE for _, e in ctx.threads[:position])
         at = rest if slowest else b.mod(rest, b.extent(extent))

@@ -128,7 +128,7 @@ class Builder:
             self.culprit = self.subject
         self.widest = self.widest | r
 
-    def int(self, value: int) -> Value:
+    def literal(self, value: int) -> Value:
         """An index literal."""
         self.demand(point(value))
         return Value(k.Const(self.index, value), 0, point(value))
@@ -196,9 +196,9 @@ class Builder:
 
     def extent(self, extent: Poly) -> Value:
         """The value of an extent."""
-        total = self.int(0)
+        total = self.literal(0)
         for monomial, coefficient in extent.terms:
-            term = self.int(coefficient)
+            term = self.literal(coefficient)
             for s in monomial:
                 term = self.mul(term, self.symbol(s))
             total = self.add(total, term)
@@ -218,10 +218,10 @@ def constant(kind: k.Type, value: Fraction | str | int | bool) -> Value:
 def _folded(b: Builder, name: str, args: tuple[Value, ...]) -> Value | None:
     numbers = [a.integer for a in args]
     if len(args) == 1:
-        return b.int(-numbers[0]) if numbers[0] is not None else None
+        return b.literal(-numbers[0]) if numbers[0] is not None else None
     left, right = numbers
     if left is not None and right is not None and (name in _EXACT or right > 0):
-        return b.int(_compute(name, left, right))
+        return b.literal(_compute(name, left, right))
     return _neutral(b, name, args[0], args[1])
 
 
@@ -239,13 +239,13 @@ def _neutral(b: Builder, name: str, x: Value, y: Value) -> Value | None:
     """x+0, x−0, 0+x, x·1, 1·x, x·0, 0·x, x div 1, x mod 1, and div, mod of what is smaller."""
     left, right = x.integer, y.integer
     if name == "mul" and 0 in (left, right):
-        return b.int(0)
+        return b.literal(0)
     if right == (0 if name in ("add", "sub") else 1) and name not in ("min", "mod"):
         return x
-    if left == {"add": 0, "mul": 1}.get(name, None) and left is not None:
+    if left == {"add": 0, "mul": 1}.get(name) and left is not None:
         return y
     if name in ("floordiv", "mod") and _smaller(x.range, y.range):
-        return b.int(0) if name == "floordiv" else x
+        return b.literal(0) if name == "floordiv" else x
     return None
 
 

@@ -69,7 +69,7 @@ class Context:
         if e.payload is None or isinstance(e.payload, tuple):
             raise TangBugError(f"{e.op} is no constant")
         if e.sort is Sort.INDEX and isinstance(e.payload, int):
-            return self.builder.int(e.payload)
+            return self.builder.literal(e.payload)
         return Value(k.Const(self.type_of(e.sort), e.payload), 0)
 
     def absent(self, sort: Sort) -> Value:
@@ -101,7 +101,7 @@ class Context:
         """A loop over a coordinate from lo to hi − 1; without one where it runs once from 0."""
         b = self.builder
         if lo.integer == 0 and hi.integer == 1:
-            with self.bound(name, b.int(0)):
+            with self.bound(name, b.literal(0)):
                 yield
             return
         var = k.Var(b.index, b.names.fresh(name.strip("%")))
@@ -119,7 +119,10 @@ class Context:
             return
         (size,) = self.axis_sizes(names[:1])
         b = self.builder
-        with self.loop(names[0], b.int(0), b.int(size), point(size)), self.axis_loops(names[1:]):
+        with (
+            self.loop(names[0], b.literal(0), b.literal(size), point(size)),
+            self.axis_loops(names[1:]),
+        ):
             yield
 
     @contextmanager
@@ -137,9 +140,9 @@ class Context:
     def linear(self, coords: tuple[Value, ...], sizes: tuple[int, ...]) -> Value:
         """Row-major position in an array of static sizes."""
         b = self.builder
-        total = b.int(0)
+        total = b.literal(0)
         for c, n in zip(coords, sizes, strict=True):
-            total = b.add(b.mul(total, b.int(n)), c)
+            total = b.add(b.mul(total, b.literal(n)), c)
         return total
 
 

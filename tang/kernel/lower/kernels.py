@@ -174,11 +174,13 @@ def _partial(ctx: Context, task: Task) -> None:
 def _combine(ctx: Context, task: Task) -> None:
     b, split = ctx.builder, task.schedule.split
     slots, seen = _begin(ctx, task)
-    with ctx.loop(CHUNK, b.int(0), b.int(split), point(split)):
+    pin = ctx.pin
+    with ctx.loop(CHUNK, b.literal(0), b.literal(split), point(split)):
+        ctx.pin = b.depth
         with ctx.branch(_chunk_seen(ctx, task)):
             ctx.pin = b.depth
             state.accumulate(ctx, slots, seen, _partial_reader(ctx, task))
-    ctx.pin = b.depth
+    ctx.pin = pin
     _finish(ctx, task, slots, seen)
 
 
@@ -266,7 +268,7 @@ def store_condition(ctx: Context, names: set[str]) -> list[Value]:
     b = ctx.builder
     missing = [n for n, _ in ctx.threads if n not in names and n != CHUNK]
     found = [ctx.env[n] for n in missing]
-    return [b.op(k.BOOL, "eq", c, b.int(0)) for c in found if c.integer != 0]
+    return [b.op(k.BOOL, "eq", c, b.literal(0)) for c in found if c.integer != 0]
 
 
 def _store_result(ctx: Context, name: str, value: Value, axes: tuple[str, ...] = ()) -> None:

@@ -35,17 +35,23 @@ def _loops(ctx: Context, dims: tuple[Dim, ...], split: int, element: Callable[[]
         return
     b = ctx.builder
     dim, before = dims[0], set(ctx.env)
-    lo, hi = chunk_bounds(ctx, dim, split) if split > 1 else (b.int(0), b.extent(dim.extent))
+    lo, hi = chunk_bounds(ctx, dim, split) if split > 1 else (b.literal(0), b.extent(dim.extent))
     with ctx.loop(dim.name, lo, hi, b.sizes.bounds(dim.extent)):
-        with _conditions(ctx, _ready(ctx, before)):
-            _loops(ctx, dims[1:], 1, element)
+        _inner(ctx, before, dims[1:], element)
+
+
+def _inner(
+    ctx: Context, before: set[str], dims: tuple[Dim, ...], element: Callable[[], None]
+) -> None:
+    with _conditions(ctx, _ready(ctx, before)):
+        _loops(ctx, dims, 1, element)
 
 
 def chunk_bounds(ctx: Context, dim: Dim, split: int) -> Bounds:
     """Chunk c of n elements holds c·⌈n/split⌉ … min((c+1)·⌈n/split⌉, n) − 1; it may be empty."""
     b = ctx.builder
     total = b.extent(dim.extent)
-    size = b.let(b.floordiv(b.add(total, b.int(split - 1)), b.int(split)), "size")
+    size = b.let(b.floordiv(b.add(total, b.literal(split - 1)), b.literal(split)), "size")
     lo = b.let(b.mul(ctx.env[CHUNK], size), "lo")
     hi = b.let(b.integer("min", b.add(lo, size), total), "hi")
     return lo, hi
@@ -70,5 +76,5 @@ def where_condition(ctx: Context, form: Affine) -> list[Value]:
     """form ≥ 0, unless it always holds."""
     b = ctx.builder
     b.subject = "a condition of where"
-    value, zero = address.form_value(ctx, form), b.int(0)
+    value, zero = address.form_value(ctx, form), b.literal(0)
     return [] if address.always(zero, value, 0) else [b.le(zero, value)]

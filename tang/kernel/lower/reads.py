@@ -17,7 +17,7 @@ from tang.kernel import ir as k
 from tang.kernel.lower import address
 from tang.kernel.lower.build import Value, constant
 from tang.kernel.lower.context import Context
-from tang.kernel.lower.ranges import INT32, Range
+from tang.kernel.lower.ranges import INT32, Range, below
 from tang.kernel.lower.values import read_range
 from tang.kernel.plan import Buffer
 
@@ -163,4 +163,4 @@ def range_check(ctx: Context, form: Affine, extent: Poly) -> list[Value]:
 def _checked(ctx: Context, form: Affine, extent: Poly) -> Value:
     b = ctx.builder
     value = b.let(address.form_value(ctx, form), "row")
-    return Value(value.expr, value.depth, address.below(b.sizes.bounds(extent)))
+    return Value(value.expr, value.depth, below(b.sizes.bounds(extent)))

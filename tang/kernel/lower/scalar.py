@@ -67,7 +67,8 @@ class Evaluator:
 
     def _uses(self, roots: tuple[Expr, ...]) -> dict[int, int]:
         count: dict[int, int] = {}
-        for e in (*(a for e in _order(roots) for a in operands(e)[1]), *roots):
+        below = (a for e in _order(roots) for a in operands(e)[1])
+        for e in (*below, *roots):
             count[id(e)] = count.get(id(e), 0) + 1
         return count
 
@@ -104,9 +105,9 @@ class Evaluator:
         """total = Σ body over the axis, in order, from zero."""
         ctx, b = self.ctx, self.ctx.builder
         axis, size = folded_axis(e)
-        zero = b.int(0) if e.sort is INDEX else constant(total.type, 0)
+        zero = b.literal(0) if e.sort is INDEX else constant(total.type, 0)
         b.emit(k.Declare(total, zero.expr))
-        with ctx.loop(axis, b.int(0), b.int(size), point(size)):
+        with ctx.loop(axis, b.literal(0), b.literal(size), point(size)):
             body = self.value(e.args[0])
             r = fold_range(e, body.range) if body.range else None
             b.demand(r)
@@ -174,7 +175,7 @@ def _to_real(ev: Evaluator, e: Expr, a: list[Value]) -> Value:
 
 
 def _to_index(ev: Evaluator, e: Expr, a: list[Value]) -> Value:
-    """Floor, saturated at −2³¹ and 2³¹−1, NaN → −1; the infinities are tested too (f16 has no 2³¹)."""
+    """Floor, saturated at −2³¹ and 2³¹−1, NaN → −1; infinities apart, as f16 has no 2³¹."""
     b, kind = ev.ctx.builder, ev.ctx.accumulate
     x = b.let(b.op(kind, "floor", a[0]), "whole")
     above = b.op(k.BOOL, "le", constant(kind, -(2**31)), x)
@@ -183,8 +184,8 @@ def _to_index(ev: Evaluator, e: Expr, a: list[Value]) -> Value:
     inside = b.let(b.both([above, under, finite]), "inside")
     tame = b.op(kind, "select", inside, x, constant(kind, 0))
     low = b.op(k.BOOL, "lt", x, constant(kind, 0))
-    side = b.op(b.index, "select", low, b.int(-(2**31)), b.int(2**31 - 1))
-    edge = b.op(b.index, "select", b.op(k.BOOL, "isnan", x), b.int(-1), side)
+    side = b.op(b.index, "select", low, b.literal(-(2**31)), b.literal(2**31 - 1))
+    edge = b.op(b.index, "select", b.op(k.BOOL, "isnan", x), b.literal(-1), side)
     exact = b.converted(b.index, tame, INT32)
     return b.op(b.index, "select", inside, exact, edge, range=INT32)
 
@@ -205,7 +206,7 @@ def _extent(ev: Evaluator, e: Expr, a: list[Value]) -> Value:
     ctx = ev.ctx
     found = next((d.extent for d in ctx.node.dims if d.name == e.payload), None)
     if found is None:
-        return ctx.builder.int(ctx.axis_sizes((str(e.payload),))[0])
+        return ctx.builder.literal(ctx.axis_sizes((str(e.payload),))[0])
     return ctx.builder.extent(found)
 
 

@@ -108,7 +108,7 @@ def declare(ctx: Context, slot: Slot, value: Callable[[], Value]) -> None:
 
 
 def initialise(ctx: Context, state: Mapping[int, Slot]) -> None:
-    """Start from the identity; a semigroup starts from NaN, −1, False, which an empty fold keeps."""
+    """Start from the identity; a semigroup from NaN, −1, False, which an empty fold keeps."""
     monoid = monoid_of(ctx)
     for i, slot in state.items():
         evaluator = Evaluator(ctx, no_argument, _no_state)

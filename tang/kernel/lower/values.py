@@ -123,7 +123,8 @@ def _closed(
     names = ", ".join(monoid.components[i].name for i in found if i not in fixed)
     raise LimitError(
         f"node {node.name!r}: index state {names} may grow with every element of "
-        f"{', '.join(d.name for d in node.reduce)} beyond 64 bits: reduce reals, or bound the values"
+        f"{', '.join(d.name for d in node.reduce)} beyond 64 bits: "
+        "reduce reals, or bound the values"
     )
 
 
