@@ -25,7 +25,7 @@ def recognised(roots: Sequence[Expr]) -> set[str]:
     """The forms that occur in the expressions, nested ones included."""
     patterns = {name: _pattern(name) for name in FORMS}
     ops = {p.op for p in patterns.values()}
-    found = set()
+    found: set[str] = set()
     for e in walk(*roots):
         if e.op in ops:
             found.update(n for n, p in patterns.items() if p.op == e.op and _matches(p, e, {}))

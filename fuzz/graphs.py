@@ -7,6 +7,7 @@ data. Shrinks to one node with one output.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from tang.fuzz.nodes import draw_node
 from tang.fuzz.program import InputPlan, Program, draw_program
@@ -32,7 +33,7 @@ def draw_graph(source: Source) -> DrawnGraph:
     program = draw_program(source)
     count = weighted(source, ((20, 1), (35, 2), (25, 3), (13, 4), (7, 5)))
     for at in range(count):
-        source.part(lambda s, at=at: draw_node(s, program, f"n{at}"))
+        source.part(partial(_add_node, program, f"n{at}"))
     graph = Graph(
         tuple(plan.declare() for plan in program.inputs),
         tuple(program.nodes),
@@ -40,6 +41,10 @@ def draw_graph(source: Source) -> DrawnGraph:
     )
     graph, sizes = _inferable(source, graph, program.sizes)
     return DrawnGraph(graph, sizes, tuple(program.inputs), frozenset(program.in_order))
+
+
+def _add_node(program: Program, name: str, source: Source) -> None:
+    draw_node(source, program, name)
 
 
 def _draw_outputs(source: Source, program: Program) -> tuple[Output, ...]:

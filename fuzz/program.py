@@ -32,6 +32,9 @@ PROFILES: Final = {
 """What a real input may hold: moderate values, and beside them zeros of both signs, subnormals,
 numbers near 2¹⁰⁰, or NaN and infinities."""
 
+_CLEAN_PROFILES: Final = ((80, "small"), (10, "zeros"), (5, "tiny"), (5, "huge"))
+_PROFILES: Final = ((50, "small"), (10, "zeros"), (6, "tiny"), (6, "huge"), (28, "nonfinite"))
+
 
 @dataclass(frozen=True, slots=True)
 class Size:
@@ -116,11 +119,7 @@ class Program:
         return len(self.inputs) >= MAX_INPUTS
 
     def _profile(self, source: Source) -> str:
-        if self.clean:
-            options = ((80, "small"), (10, "zeros"), (5, "tiny"), (5, "huge"))
-        else:
-            options = ((50, "small"), (10, "zeros"), (6, "tiny"), (6, "huge"), (28, "nonfinite"))
-        return weighted(source, options)
+        return weighted(source, _CLEAN_PROFILES if self.clean else _PROFILES)
 
     def _add(self, plan: InputPlan, bounds: Range) -> Tensor:
         tensor = Tensor(Ref(plan.name), plan.shape, plan.sort, bounds)

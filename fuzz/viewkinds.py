@@ -1,7 +1,7 @@
 """The kinds of views and of `where` conditions, as coverage counts them.
 
-Defines the closed lists `VIEW_KINDS` and `WHERE_KINDS` and how a read is sorted into them. Relies on
-the IR alone. A read usually has several kinds.
+Defines the closed lists `VIEW_KINDS` and `WHERE_KINDS` and how a read is sorted into them. Relies
+on the IR alone. A read usually has several kinds.
 """
 
 from __future__ import annotations

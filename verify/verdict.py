@@ -17,6 +17,7 @@ class Rung(enum.Enum):
     EXPAND = "expand"
     EMIT = "emit"
     ROUND = "round"
+    BACKEND = "backend"
 
 
 SUSPECT = {
@@ -25,6 +26,7 @@ SUSPECT = {
     Rung.EXPAND: "portable maths",
     Rung.EMIT: "emitter text, vendor compiler or driver",
     Rung.ROUND: "the precision schedule",
+    Rung.BACKEND: "the compiler behind the backend",
 }
 """Whom a finding on a rung accuses."""
 
