@@ -33,7 +33,7 @@ MAX_POLY: Final = 64
 MAX_CONSTANT_BITS: Final = 16_384
 """Bits of numerator and of denominator of a real constant."""
 
-MAX_WORK: Final = 5_000_000
+MAX_WORK: Final = 1_000_000
 """Operations visited while checking one graph: what is shared counts once per use."""
 
 Type = tuple[tuple[Poly, ...], Sort]
