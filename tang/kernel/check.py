@@ -204,7 +204,7 @@ def _const(e: k.Const, names: _Names, where: object) -> None:
 def _is_literal(e: k.Const) -> bool:
     if e.type.is_float:
         exact = isinstance(e.value, Fraction | int) and not isinstance(e.value, bool)
-        return bool(exact) or e.value in NAMED
+        return exact or (isinstance(e.value, str) and e.value in NAMED)
     if e.type is k.BOOL:
         return isinstance(e.value, bool)
     if not isinstance(e.value, int) or isinstance(e.value, bool):

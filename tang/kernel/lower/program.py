@@ -74,8 +74,8 @@ def needed_refs(graph: Graph) -> frozenset[Ref]:
 
 def _check_splits(schedule: Schedule, graph: Graph) -> None:
     for name, s in schedule.nodes:
-        if s.split > 1 and not graph.node(name).reduce:
-            raise ScheduleError(f"{name}: split {s.split} needs a reduce dim; the node has none")
+        if s.split > 1 and graph.node(name).monoid is None:
+            raise ScheduleError(f"{name}: split {s.split} needs a reduction; the node is a map")
 
 
 def _lower_node(work: _Lowering, node: Comprehension) -> None:
