@@ -1,53 +1,41 @@
 /* Measures a one-argument f32 function over bit patterns first … last−1 and their negatives.
  *
- * Expects FUNCTION(float), REFERENCE(double) and SYMMETRY (1: f(−x) = f(x), −1: f(−x) = −f(x),
- * 0: neither), all for the reference; prints, for each block of 2^23 patterns, the largest error
- * in ulps of the f32 result and the bits of its argument. Infinite errors are wrong special values:
- * NaN, infinity, overflow or the sign of a zero.
+ * Follows an emitted kernel and measure_ulps.h. Expects KERNEL(x, out, first group, last group)
+ * with groups of 64, REFERENCE(double), and SYMMETRY of the reference (1: f(−x) = f(x),
+ * −1: f(−x) = −f(x), 0: neither). Prints, for each block of 2^23 patterns, the largest error in
+ * ulps and the bits of its argument.
  */
-#include <math.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+enum { BATCH = 1 << 14, BLOCK = 1 << 23 };
 
-static float from_bits(uint32_t u) { float f; memcpy(&f, &u, 4); return f; }
+static float x[2][BATCH], out[2][BATCH];
+static double worst;
+static uint32_t at;
 
-static double ulp_of(double want) {
-    uint64_t bits;
-    memcpy(&bits, &want, 8);
-    int64_t exponent = (int64_t)(bits >> 52 & 0x7ff) - 1023;
-    if (exponent < -126) exponent = -126;
-    bits = (uint64_t)(exponent - 23 + 1023) << 52;
-    memcpy(&want, &bits, 8);
-    return want;
+static void note(int side, int i, double want) {
+    double e = error_of(out[side][i], want);
+    if (e > worst) worst = e, at = to_bits(x[side][i]);
 }
 
-static double error_of(float got, double want) {
-    if (isnan(want)) return isnan(got) ? 0 : INFINITY;
-    if (isinf((float)want) || isinf(got)) return got == (float)want ? 0 : INFINITY;
-    if ((got == 0 || want == 0) && !signbit(got) != !signbit(want)) return INFINITY;
-    return fabs((double)got - want) / ulp_of(want);
-}
-
-static double reflected(double want, float x) {
-    return SYMMETRY == 0 ? REFERENCE((double)x) : SYMMETRY * want;
+static void measure(uint32_t first) {
+    for (uint32_t i = 0; i < BATCH; i++) {
+        x[0][i] = from_bits(first + i);
+        x[1][i] = from_bits((first + i) | 0x80000000u);
+    }
+    KERNEL(x[0], out[0], 0, BATCH / 64);
+    KERNEL(x[1], out[1], 0, BATCH / 64);
+    for (int i = 0; i < BATCH; i++) {
+        double want = REFERENCE((double)x[0][i]);
+        note(0, i, want);
+        note(1, i, SYMMETRY == 0 ? REFERENCE((double)x[1][i]) : SYMMETRY * want);
+    }
 }
 
 int main(int count, char **argument) {
     if (count != 3) return 2;
     uint64_t first = strtoull(argument[1], 0, 0), last = strtoull(argument[2], 0, 0);
-    for (uint64_t block = first; block < last; block += 1 << 23) {
-        double worst = -1;
-        uint32_t at = 0;
-        for (uint64_t i = block; i < block + (1 << 23) && i < last; i++) {
-            float x = from_bits((uint32_t)i);
-            double want = REFERENCE((double)x);
-            double e = error_of(FUNCTION(x), want);
-            if (e > worst) worst = e, at = (uint32_t)i;
-            e = error_of(FUNCTION(-x), reflected(want, -x));
-            if (e > worst) worst = e, at = (uint32_t)i | 0x80000000u;
-        }
+    for (uint64_t block = first; block < last; block += BLOCK) {
+        worst = -1;
+        for (uint64_t b = block; b < block + BLOCK; b += BATCH) measure((uint32_t)b);
         printf("%.9g %u\n", worst, at);
     }
     return 0;

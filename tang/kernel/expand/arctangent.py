@@ -13,6 +13,7 @@ from tang.kernel.ir import Function
 PI_HIGH = float.fromhex("0x1.921fb6p+1")
 PI_LOW = float.fromhex("-0x1.777a5cp-24")
 """π = PI_HIGH + PI_LOW to 48 bits."""
+QUARTER_PI = PI_HIGH / 4
 
 
 def atan2() -> Function:
@@ -21,9 +22,7 @@ def atan2() -> Function:
     y, x = b.param("y"), b.param("x")
     ay, ax = y.bits() & MAGNITUDE, x.bits() & MAGNITUDE
     steep, left = ax < ay, x.bits() >> 31
-    t = _ratio(steep.choose(ax, ay), steep.choose(ay, ax))
-    z = t * t
-    correction = t * (z * horner(z, ATAN))
+    t, correction = _arctangent(steep.choose(ax, ay), steep.choose(ay, ax))
     down = (steep.choose(b.u32(1), b.u32(0)) ^ left) << 31
     high, low = _base(steep, left.is_equal(1))
     angle = _sum(high, low, _flip(t, down), _flip(correction, down))
@@ -32,11 +31,17 @@ def atan2() -> Function:
     return b.function("atan2", ordinary.choose(signed, b.f32("nan")))
 
 
-def _ratio(small: Value, large: Value) -> Value:
-    """small/large of two magnitudes given as bits; 0/0 = 0, ∞/∞ = 1."""
+def _arctangent(small: Value, large: Value) -> tuple[Value, Value]:
+    """t and atan t − t for t = small/large, magnitudes given as bits; 0/0 = 0, ∞/∞ = 1.
+
+    Equal magnitudes take a constant: there the angle is an odd multiple of π/4, rounded once.
+    """
     b = small.builder
-    same = small.is_equal(0).choose(b.f32(0), b.f32(1))
-    return small.is_equal(large).choose(same, small.as_f32() / large.as_f32())
+    same = small.is_equal(large).choose(b.f32(1), small.as_f32() / large.as_f32())
+    t = small.is_equal(0).choose(b.f32(0), same)
+    z = t * t
+    correction = t * (z * horner(z, ATAN))
+    return t, t.is_equal(1).choose(b.f32(QUARTER_PI - 1), correction)
 
 
 def _base(steep: Value, left: Value) -> tuple[Value, Value]:
