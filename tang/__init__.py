@@ -1,1 +1,53 @@
-"""tang."""
+"""tang: a verification-first tensor compiler; `import tang as tg`.
+
+Offers the language (`tang.frontend`), the errors, and, loaded on first use, the packages around
+it and the compiler. Relies on nothing outside tang at import time but NumPy. It holds no code.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any, Final
+
+from tang import errors, frontend
+from tang.errors import (
+    BudgetError,
+    DeviceError,
+    FormatError,
+    GraphError,
+    LimitError,
+    ProofError,
+    ScheduleError,
+    TangError,
+)
+from tang.frontend import *  # noqa: F403 - the language is this package's surface
+
+_ON_USE: Final = {
+    "compile": "tang.api",
+    "Program": "tang.api",
+}
+_PACKAGES: Final = frozenset(
+    {"api", "emulator", "fuzz", "interpreter", "ir", "kernel", "schedule", "testing", "verify"}
+)
+
+__all__ = [
+    "BudgetError",
+    "DeviceError",
+    "FormatError",
+    "GraphError",
+    "LimitError",
+    "ProofError",
+    "ScheduleError",
+    "TangError",
+    "errors",
+    *frontend.__all__,
+]
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - modules and functions alike
+    """Load a package of tang, or a function of the compiler, when it is first named."""
+    if name in _PACKAGES:
+        return import_module(f"tang.{name}")
+    if name in _ON_USE:
+        return getattr(import_module(_ON_USE[name]), name)
+    raise AttributeError(f"module 'tang' has no attribute {name!r}")
