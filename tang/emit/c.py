@@ -119,9 +119,10 @@ def _integer_operations(t: Type) -> Iterator[tuple[str, Form]]:
 def _bit_operations(width: int, narrow: str) -> Iterator[tuple[str, Form]]:
     for op, symbol in (("band", "&"), ("bor", "|"), ("bxor", "^")):
         yield op, infix(symbol, BITS, UNARY)
-    shift = Form(f"{{0}} << ({{1}} & {width - 1}u)", BITS, (UNARY, UNARY))
-    yield "shl", wrapped(narrow, shift)
-    yield "shr", Form(f"{{0}} >> ({{1}} & {width - 1}u)", BITS, (UNARY, UNARY))
+    for op, symbol, outer in (("shl", "<<", narrow), ("shr", ">>", "")):
+        masked = Form(f"{{0}} {symbol} ({{1}} & {width - 1}u)", BITS, (UNARY, UNARY))
+        yield op, wrapped(outer, masked)
+        yield f"{op} const", wrapped(outer, infix(symbol, BITS, UNARY))
 
 
 def _operations() -> Iterator[tuple[tuple[str, Type], Form]]:
@@ -194,7 +195,8 @@ def _kernel(printer: Printer, kernel: Kernel, symbol: str) -> list[str]:
     fission = needs_fission(kernel)
     parts = split_phases(kernel) if fission else ()
     lines = [
-        f"void {symbol}({', '.join(_parameters(printer, kernel))})",
+        f"void {symbol}(",
+        ",\n".join(INDENT + p for p in _parameters(printer, kernel)) + ")",
         "{",
         f"{INDENT}for (i64 group = first_group; group < last_group; ++group) {{",
     ]

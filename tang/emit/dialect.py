@@ -107,7 +107,8 @@ class Dialect:
     """One language.
 
     registers    type of a value;      storage  type of an element in memory
-    operations   (operation, type of its last operand) → form
+    operations   (operation, type of its last operand) → form; a row "shl const" takes
+                 precedence where the last operand is a constant
     conversions, bitcasts   (from, to) → form
     loads        type → form over memory {0} and index {1};   stores  … and value {2}
     literal      a constant as text

@@ -106,8 +106,10 @@ class Printer:
         match e:
             case Op():
                 t = e.args[-1].type
+                row = (f"{e.op} const", t) if isinstance(e.args[-1], Const) else (e.op, t)
+                found = self.dialect.operations.get(row)
                 what = f"{e.op} over {t.value}"
-                return _find(self.dialect.operations, (e.op, t), self.dialect, what)
+                return found or _find(self.dialect.operations, (e.op, t), self.dialect, what)
             case Convert():
                 what = f"conversion of {e.value.type.value} to {e.type.value}"
                 if e.type.is_float and (e.rounding, e.overflow) != ("rne", "inf"):
