@@ -6,6 +6,19 @@ on rules, schedules, lowering or emitters. It does not judge: verdicts are in `t
 
 from tang.interpreter.balls import BallArithmetic, Balls, ball_interpret
 from tang.interpreter.definition import evaluate, interpret
+from tang.interpreter.equality import Decision, compare, decide
+from tang.interpreter.fast import fast_interpret
 from tang.interpreter.measured import Measured
 
-__all__ = ["BallArithmetic", "Balls", "Measured", "ball_interpret", "evaluate", "interpret"]
+__all__ = [
+    "BallArithmetic",
+    "Balls",
+    "Decision",
+    "Measured",
+    "ball_interpret",
+    "compare",
+    "decide",
+    "evaluate",
+    "fast_interpret",
+    "interpret",
+]

@@ -100,20 +100,20 @@ class Lanes:
                 self.iotas[d.name] = c.reshape(column)
             yield len(steps)
 
-    def run(self, exprs: tuple[Expr, ...], leaves: Leaves, live: Mask = ALL) -> list[Value]:
+    def run(self, exprs: tuple[Expr, ...], leaves: Leaves, live: Mask | None = None) -> list[Value]:
         """The expressions at every lane."""
         return run(exprs, self.arithmetic, self.space, leaves, live)
 
     def included(self) -> Mask:
-        """Where the node's own conditions hold."""
+        """Where the node's own conditions hold; ALL itself when they do everywhere."""
         mask = ALL
         for form in self.node.where:
             mask = mask & (self._form(form, {}) >= 0)
-        return mask
+        return ALL if mask.all() else mask
 
     def body(self, live: Mask = ALL) -> list[Value]:
         """The body at every lane; reads are done, and may fail, only where live."""
-        reads = [self._read(r, live, {}, f"read {i}") for i, r in enumerate(self.node.reads)]
+        reads = [self.read(r, live, {}, f"read {i}") for i, r in enumerate(self.node.reads)]
         return self.run(self.node.body, Leaves(args=reads), live)
 
     def _form(self, form: Affine, gathered: Mapping[str, Indices]) -> Indices:
@@ -137,7 +137,7 @@ class Lanes:
             unknown = unknown | (form == UNKNOWN)
         return inside & ~unknown, unknown
 
-    def _read(self, read: Read, live: Mask, outer: Mapping[str, Indices], label: str) -> Value:
+    def read(self, read: Read, live: Mask, outer: Mapping[str, Indices], label: str) -> Value:
         """Conditions over dims, then gathers, then conditions over gathered values, the source."""
         view = read.view
         early = [g for g in view.guard if not is_gathered(g.form)]
@@ -145,7 +145,7 @@ class Lanes:
         gathered = dict(outer)
         for k, gather in enumerate(view.gathers):
             lanes = live & inside
-            index = self._read(gather, lanes, gathered, f"{label}, gather {k}")
+            index = self.read(gather, lanes, gathered, f"{label}, gather {k}")
             gathered[f"{GATHERED}{k}"] = np.where(lanes, index, 0)
         late = [g for g in view.guard if is_gathered(g.form)]
         also, unknown = self._holds(late, gathered)
@@ -206,7 +206,12 @@ class Lanes:
             elements = self.run(monoid.lift, Leaves(args=self.body(included)), included)
             for k in range(steps):
                 element = [self._step(e, k) for e in elements]
-                total, seen = self._combine(monoid, total, element, seen, self._mask(included, k))
+                mask = self._step(included, k)
+                total, seen = self._combine(monoid, total, element, seen, mask)
+        return self.finished(monoid, total, seen)
+
+    def finished(self, monoid: Monoid, total: list[Value], seen: Mask) -> list[Value]:
+        """Outputs, then state components, of a total in which something was seen or not."""
         outputs = self.run(monoid.project, Leaves(states=(total,), components=monoid.components))
         if not np.all(seen):
             where, constant = self.arithmetic.where, self.arithmetic.constant
@@ -218,24 +223,22 @@ class Lanes:
         self, monoid: Monoid, total: list[Value], element: list[Value], seen: Mask, included: Mask
     ) -> tuple[list[Value], Mask]:
         """One element into the total where included; it becomes the total where none was seen."""
+        states = Leaves(states=(total, element), components=monoid.components)
+        if seen is ALL and included is ALL:
+            return self.run(monoid.combine, states), ALL
         where, both = self.arithmetic.where, seen & included
-        joined = element
-        if np.any(both):
-            states = Leaves(states=(total, element), components=monoid.components)
-            joined = self.run(monoid.combine, states, both)
-            if not np.all(seen):
-                joined = [where(seen, j, e) for j, e in zip(joined, element, strict=True)]
-        if not np.all(included):
-            joined = [where(included, j, t) for j, t in zip(joined, total, strict=True)]
-        return joined, seen | included
+        joined = self.run(monoid.combine, states, both) if both.any() else element
+        joined = [where(seen, j, e) for j, e in zip(joined, element, strict=True)]
+        joined = [where(included, j, t) for j, t in zip(joined, total, strict=True)]
+        seen = seen | included
+        return joined, ALL if seen.all() else seen
 
     def _step(self, value: Value, k: int) -> Value:
         if value.ndim <= len(self.space.slots):
             return value
+        if isinstance(value, np.ndarray):
+            return value[k, ...]
         return self.arithmetic.structure(lambda a: a[k, ...], value)
-
-    def _mask(self, mask: Mask, k: int) -> Mask:
-        return np.asarray(mask[k] if mask.ndim > len(self.space.slots) else mask)
 
     def shaped(self, value: Value, tensor: Tensor) -> Value:
         """A fresh array with the dims and axes of the tensor, in its order."""

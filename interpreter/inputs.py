@@ -58,7 +58,7 @@ def _converted(i: Input, array: Array) -> Array:
     if i.sort is Sort.INDEX:
         return _index(i, array)
     if kind in "fiu" or array.dtype.name.startswith(("bfloat", "float")):
-        return array.astype(np.float64)
+        return array.astype(np.float64, copy=False)
     raise GraphError(f"input {i.name!r} takes reals, not {array.dtype}: convert it explicitly")
 
 

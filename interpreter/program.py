@@ -98,15 +98,17 @@ class _Evaluator:
 
     def leaf(self, e: Expr, operands: list[Value]) -> Value:
         """The value of anything that is neither a literal nor an operation."""
+        if e.op == "state":
+            side, component = _pair(e)
+            value = self.leaves.states[side][component]
+            return self._entries(e, value, operands) if operands else value
         if e.op == "arg":
             return self.leaves.args[_position(e)]
         if e.op == "iota":
             return self.space.iotas[str(e.payload)]
         if e.op == "extent":
             return np.asarray(self.space.extents[str(e.payload)], np.int64)
-        if e.op == "fold":
-            return self._fold(e, operands[0])
-        return self._state(e, operands)
+        return self._fold(e, operands[0])
 
     def _fold(self, e: Expr, body: Value) -> Value:
         """0 + body at 0 + body at 1 … along the axis, whose slot is left with extent 1."""
@@ -126,17 +128,11 @@ class _Evaluator:
 
         return self.arithmetic.structure(slice_of, value)
 
-    def _state(self, e: Expr, coords: list[Indices]) -> Value:
+    def _entries(self, e: Expr, value: Value, coords: list[Indices]) -> Value:
         """A component at coordinates along its axes; absent where they are outside."""
-        side, position = _pair(e)
-        value = self.leaves.states[side][position]
-        axes = self.leaves.components[position].axes if coords else ()
-        own = all(c.op == "iota" and c.payload == a for c, a in zip(e.args, axes, strict=True))
-        return value if own else self._entries(value, axes, coords, e)
-
-    def _entries(
-        self, value: Value, axes: tuple[str, ...], coords: list[Indices], e: Expr
-    ) -> Value:
+        axes = self.leaves.components[_pair(e)[1]].axes
+        if all(c.op == "iota" and c.payload == a for c, a in zip(e.args, axes, strict=True)):
+            return value
         fits, unknown = np.asarray(True), np.asarray(False)
         for a, c in zip(axes, coords, strict=True):
             fits = fits & (c >= 0) & (c < self.space.extents[a])
@@ -150,10 +146,11 @@ class _Evaluator:
 
     def _indexed(self, array: Array, coords: Mapping[str, Indices]) -> Array:
         """The array with its axis slots replaced by coordinates, other slots as they are."""
-        rank = len(self.space.slots)
+        rank = max(len(self.space.slots), np.ndim(array))
+        names = ("",) * (rank - len(self.space.slots)) + self.space.slots
         full = np.reshape(array, (1,) * (rank - np.ndim(array)) + np.shape(array))
         index: list[Any] = []
-        for k, name in enumerate(self.space.slots):
+        for k, name in enumerate(names):
             along = np.arange(full.shape[k]).reshape([-1 if k == j else 1 for j in range(rank)])
             index.append(coords[name] if name in coords and full.shape[k] > 1 else along)
         return np.asarray(full[tuple(index)])
