@@ -1,0 +1,60 @@
+"""Comparison to the last bit, and the words for a difference.
+
+Defines `bit_equal` (all NaNs equal, −0 ≠ +0) and `describe`. Relies on NumPy alone. It knows no
+tolerance: rungs with a bound compare against the bound themselves.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+Mask = npt.NDArray[np.bool_]
+
+_WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+
+
+def bit_equal(a: Array, b: Array) -> Mask:
+    """Where two arrays of one shape and dtype hold the same bits, or both NaN.
+
+    An array of another shape or dtype is equal nowhere: one False.
+    """
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return np.zeros(1, np.bool_)
+    word = _WORDS[a.dtype.itemsize]
+    same = np.ascontiguousarray(a).view(word) == np.ascontiguousarray(b).view(word)
+    same = same.reshape(a.shape)
+    return same | (np.isnan(a) & np.isnan(b)) if a.dtype.kind == "f" else same
+
+
+def describe(
+    left: Array, right: Array, equal: Mask, names: tuple[str, str], extra: str = ""
+) -> str:
+    """Both sides up to the first differing value, with its coordinates and how many differ."""
+    if left.shape != right.shape or left.dtype != right.dtype:
+        return (
+            f"{names[0]} is {left.dtype}{list(left.shape)}, "
+            f"{names[1]} is {right.dtype}{list(right.shape)}"
+        )
+    where = np.flatnonzero(~np.ravel(equal))
+    if not len(where):
+        return "no difference"
+    first = int(where[0])
+    at = tuple(int(i) for i in np.unravel_index(first, left.shape)) if left.ndim else ()
+    start = max(0, first - 3)
+    lines = [f"{len(where)} of {left.size} elements differ, the first at {list(at)}"]
+    for name, side in zip(names, (left, right), strict=True):
+        shown = ", ".join(value_text(v) for v in np.ravel(side)[start : first + 1])
+        lines.append(f"{name:>12}: {'… ' if start else ''}{shown}")
+    return "\n".join([*lines, *([extra] if extra else [])])
+
+
+def value_text(value: object) -> str:
+    """A value for the reader: decimal, and hexadecimal bits where they say more."""
+    if not isinstance(value, np.floating):
+        return str(value)
+    number = float(value)
+    return f"{number!r} ({number.hex()})" if np.isfinite(number) else repr(number)

@@ -1,0 +1,143 @@
+"""The rung `expand`: the plan with abstract maths against the plan with portable functions.
+
+Suspect: portable maths. Two exact checks: with every call evaluated as the abstract function the
+expanded plan equals the abstract one bit for bit, and every call that occurred lies within the
+function's claimed ulps of the true value at its own arguments. It cannot see a claim that is
+wider than need be.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from tang.emulator.abstract import F64_MATH
+from tang.emulator.budget import ulp_of
+from tang.emulator.replay import Replay, replay
+from tang.interpreter.balls import BallArithmetic
+from tang.kernel.ir import Function
+from tang.verify.compare import bit_equal, describe
+from tang.verify.report import Finding, RungResult
+from tang.verify.sanitizer import sanitizer_findings
+from tang.verify.subject import Subject, written
+from tang.verify.verdict import Rung, Verdict
+
+Array = npt.NDArray[Any]
+
+F64_SLACK: Final = 2.0**-25
+"""Error of an f64 function in ulps of an f32 result, generously; doubtful calls go to balls."""
+
+
+def check_expand(subject: Subject) -> tuple[RungResult, list[Finding], Replay]:
+    """Both checks; the replay of the expanded plan in formats goes to the rungs above."""
+    calls = CallCheck()
+    run = {"sizes": subject.sizes, "domain": "formats"}
+    expanded = replay(subject.expanded, subject.inputs, observer=calls.observe, **run)
+    findings = sanitizer_findings(expanded.findings, subject.expanded, Rung.EXPAND)
+    if subject.expanded is subject.plan or not calls.elements:
+        return RungResult(Rung.EXPAND, note="no functions"), findings, expanded
+    findings += calls.findings
+    findings += _structure(subject)
+    result = RungResult(Rung.EXPAND, elements=calls.elements, note=calls.note)
+    return result, findings, expanded
+
+
+def _structure(subject: Subject) -> list[Finding]:
+    """The first buffer that differs when calls are evaluated as what they implement."""
+    run = {"sizes": subject.sizes, "domain": "formats", "sanitize": False}
+    left = replay(subject.plan, subject.inputs, **run)
+    right = replay(subject.expanded, subject.inputs, abstracted=True, **run)
+    for launch in subject.plan.launches:
+        for name in written(launch):
+            a, b = left.buffers[name], right.buffers[name]
+            equal = bit_equal(a, b)
+            if not equal.all():
+                return [
+                    Finding(
+                        Rung.EXPAND,
+                        Verdict.WRONG,
+                        f"buffer {name} changed although every function is taken as exact",
+                        kernel=launch.kernel.name,
+                        node=launch.kernel.origin,
+                        detail=describe(a, b, equal, ("abstract", "expanded")),
+                        origin="structure",
+                    )
+                ]
+    return []
+
+
+class CallCheck:
+    """Observes every call of a portable function and measures it in ulps."""
+
+    def __init__(self) -> None:
+        self.elements = 0
+        self.findings: list[Finding] = []
+        self._worst: dict[str, float] = {}
+
+    @property
+    def note(self) -> str:
+        """The worst call of each function, in ulps."""
+        return ", ".join(f"{n} ≤ {e:.2f} ulp" for n, e in sorted(self._worst.items()))
+
+    def observe(self, function: Function, args: tuple[Any, ...], result: Array) -> None:
+        """Check one call over all lanes."""
+        if not function.implements or not function.ulp:
+            return
+        wide = np.broadcast_arrays(*(np.atleast_1d(np.asarray(a, np.float64)) for a in args))
+        got = np.broadcast_to(np.atleast_1d(np.asarray(result, np.float64)), wide[0].shape)
+        errors = call_errors(function.implements, wide, got)
+        self.elements += errors.size
+        wrong = ~(errors <= function.ulp)
+        wrong[wrong] = ~exactly_within(function, [a[wrong] for a in wide], got[wrong])
+        fine = errors[~wrong]
+        worst = float(fine.max()) if fine.size else 0.0
+        self._worst[function.name] = max(self._worst.get(function.name, 0.0), worst)
+        if wrong.any():
+            self.findings.append(_call_finding(function, wide, got, errors, wrong))
+
+
+def call_errors(op: str, args: Any, got: Array) -> npt.NDArray[np.float64]:
+    """|got − op(args)| in ulps of the true value, overflow counted as 2^128.
+
+    Infinite where one side is NaN or infinite and the other is not what IEEE rounding allows.
+    """
+    with np.errstate(all="ignore"):
+        true = np.asarray(F64_MATH[op](*args), np.float64)
+        edge = np.where(np.isinf(got) & np.isfinite(true), np.copysign(2.0**128, got), got)
+        errors = np.abs(edge - true) / ulp_of(np.clip(true, -(2.0**127), 2.0**127), "f32")
+    same = (np.isnan(got) & np.isnan(true)) | ((got == true) & np.isinf(true))
+    return np.asarray(np.where(same, 0.0, np.where(np.isnan(errors), np.inf, errors)))
+
+
+def exactly_within(function: Function, args: list[Array], got: Array) -> npt.NDArray[np.bool_]:
+    """The same question in balls of 256 bits, for the few calls that f64 found too far."""
+    if not got.size or not np.isfinite(got).all():
+        return np.zeros(got.shape, np.bool_)
+    exact = BallArithmetic(256)
+    operation = getattr(exact, function.implements)
+    true = operation(*(exact.from_f64(a) for a in args))
+    far = exact.sub(exact.from_f64(got), true)
+    allowed = function.ulp * ulp_of(got, "f32")
+    pairs = zip(np.ravel(far), np.ravel(allowed), strict=True)
+    return np.array([bool(abs(f) <= float(a)) for f, a in pairs]).reshape(got.shape)
+
+
+def _call_finding(
+    function: Function, args: Any, got: Array, errors: Array, wrong: npt.NDArray[np.bool_]
+) -> Finding:
+    first = int(np.flatnonzero(wrong)[0])
+    at = ", ".join(f"{float(a[first])!r} ({float(a[first]).hex()})" for a in args)
+    value = float(got[first])
+    detail = (
+        f"{function.name}({at}) = {value!r} ({value.hex()}), {errors[first]:.3g} ulp from "
+        f"{function.implements}; claimed {function.ulp:g}; {int(wrong.sum())} such calls"
+    )
+    return Finding(
+        Rung.EXPAND,
+        Verdict.WRONG,
+        f"{function.name} is further from {function.implements} than it claims",
+        detail=detail,
+        origin=f"function {function.implements}",
+    )

@@ -1,0 +1,122 @@
+"""Subjects: one program with its schedule, data and plans, ready for the ladder.
+
+Defines `Subject`, `prepare` and the data that both sides of every rung share. Relies on lowering
+and expand-math, which are under test here, and on storage for rounding inputs once. It compares
+nothing.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tang.device.storage import checked_input, pack, unpack
+from tang.emulator.budget import ErrorBudget
+from tang.errors import GraphError
+from tang.interpreter import Balls, ball_interpret, interpret
+from tang.interpreter.measured import Measured
+from tang.ir.bind import bind, infer_sizes
+from tang.ir.expr import Sort
+from tang.ir.graph import Graph, Output
+from tang.ir.validate import validate
+from tang.kernel.expand import expand_math
+from tang.kernel.ir import Type
+from tang.kernel.lower import lower
+from tang.kernel.plan import Buffer, Launch, Plan, Role
+from tang.kernel.schedule import Schedule
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """What a caller wants verified: a program, its data, a schedule, an error budget."""
+
+    graph: Graph
+    inputs: Mapping[str, Array]
+    schedule: Schedule = field(default_factory=Schedule)
+    budget: ErrorBudget | None = None
+    name: str = "graph"
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """A task after lowering; reference values are computed once, when first asked for.
+
+    inputs    as every side sees them: reals rounded once to the input buffers' storage format
+    plan      with abstract maths;  `expanded` has portable functions in their place
+    """
+
+    task: Task
+    plan: Plan
+    expanded: Plan
+    sizes: Mapping[str, int]
+    inputs: Mapping[str, Array] = field(repr=False)
+
+    @functools.cached_property
+    def traced(self) -> Graph:
+        """The bound program with an output for every buffer that holds one of its tensors."""
+        outputs = tuple(Output(b.name, b.ref) for b in computed(self.plan) if b.ref is not None)
+        return replace(bind(self.task.graph, dict(self.sizes)), outputs=outputs)
+
+    @functools.cached_property
+    def reference(self) -> dict[str, Measured]:
+        """The interpreter's value and error of every buffer that holds a tensor, by buffer."""
+        found: dict[str, Measured] = interpret(self.traced, self.inputs, err=True)
+        return found
+
+    def reference_balls(self, prec: int) -> dict[str, Balls]:
+        """The same in ball arithmetic."""
+        return ball_interpret(self.traced, self.inputs, prec)
+
+
+def prepare(task: Task) -> Subject:
+    """Lower and expand a task; raises whatever the suspects raise, and GraphError for bad input."""
+    validate(task.graph)
+    arrays = checked_inputs(task.graph, task.inputs)
+    sizes = infer_sizes(task.graph, {n: a.shape for n, a in arrays.items()})
+    validate(bind(task.graph, sizes))
+    plan = lower(task.graph, task.schedule)
+    return Subject(task, plan, expand_math(plan), sizes, snapped(plan, arrays))
+
+
+def checked_inputs(graph: Graph, inputs: Mapping[str, Any]) -> dict[str, Array]:
+    """The inputs as arrays of their sorts; raises GraphError naming the one that does not fit."""
+    known = [i.name for i in graph.inputs]
+    unknown = sorted(set(inputs) - set(known))
+    if unknown:
+        raise GraphError(f"no input {unknown[0]!r}: one of {', '.join(known) or '(none)'}")
+    missing = [n for n in known if n not in inputs]
+    if missing:
+        raise GraphError(f"no data for input {missing[0]!r}: give one array per input")
+    return {i.name: checked_input(i.name, inputs[i.name], i.sort) for i in graph.inputs}
+
+
+def snapped(plan: Plan, arrays: Mapping[str, Array]) -> dict[str, Array]:
+    """Inputs that every side can hold exactly: reals rounded once to their storage format."""
+    types = {b.ref.node: b for b in plan.buffers if b.role is Role.INPUT and b.ref is not None}
+    return {n: _snap(a, types.get(n)) for n, a in arrays.items()}
+
+
+def _snap(array: Array, buffer: Buffer | None) -> Array:
+    if buffer is None or buffer.sort is not Sort.REAL:
+        return array
+    stored = unpack(pack(np.asarray(array, np.float64), buffer.type), buffer.type)
+    return stored if buffer.type is Type.F64 else np.asarray(stored, np.float32)
+
+
+def computed(plan: Plan) -> list[Buffer]:
+    """Buffers that launches fill, in program order of their launches."""
+    names = [n for launch in plan.launches for n in written(launch)]
+    return [plan.buffer(n) for n in dict.fromkeys(names)]
+
+
+def written(launch: Launch) -> list[str]:
+    """Buffers that a launch may write to."""
+    pairs = zip(launch.buffers, launch.kernel.params, strict=True)
+    return [name for name, param in pairs if param.writable]
