@@ -211,7 +211,7 @@ def _is_literal(e: k.Const) -> bool:
         return False
     signed = e.type in (k.I32, k.I64)
     bits = 8 * e.type.bytes
-    low, high = (-(2 ** (bits - 1)), 2 ** (bits - 1)) if signed else (0, 2**bits)
+    low, high = (-1 << (bits - 1), 1 << (bits - 1)) if signed else (0, 1 << bits)
     return low <= e.value < high
 
 

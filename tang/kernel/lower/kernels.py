@@ -317,8 +317,7 @@ def _chunk_seen(ctx: Context, task: Task) -> list[Value]:
     if task.partials is None or task.partials.seen is None:
         return []
     buffer = task.partials.seen
-    b = ctx.builder
-    return [reads.load(ctx, buffer, b.settled(_seen_index(ctx, buffer), b.depth))]
+    return [reads.load(ctx, buffer, _seen_index(ctx, buffer))]
 
 
 def _partial_reader(ctx: Context, task: Task) -> Reader:
@@ -333,8 +332,8 @@ def _partial_reader(ctx: Context, task: Task) -> Reader:
         ctx.env.update(zip(names, coords, strict=True))
         dims = _partial_dims(ctx, c.name)
         at = address.linear_index(ctx, _coordinates(dims, names), buffer.shape)
-        value = reads.load(ctx, buffer, b.settled(at, max(at.depth, ctx.pin)), ctx.states.get(i))
-        pinned = Value(value.expr, max(value.depth, ctx.pin), value.range, value.height)
-        return b.let(pinned, f"new_{c.name}") if not coords else pinned
+        with b.at(max(at.depth, ctx.pin)):
+            value = reads.load(ctx, buffer, at, ctx.states.get(i))
+        return value if coords else b.let(value, f"new_{c.name}")
 
     return reader

@@ -62,10 +62,11 @@ def is_safe(ctx: Context, read: Read) -> bool:
 
 
 def load(ctx: Context, buffer: Buffer, at: Value, r: Range | None = None) -> Value:
-    """An element of a buffer as a value of the kernel's register type for its sort."""
+    """An element of a buffer as a value of the kernel's register type, in the innermost scope."""
     param = ctx.param(buffer)
     b = ctx.builder
-    raw = Value(k.Load(param.type, param.name, at.expr), at.depth, None, at.height + 1)
+    index = b.settled(at, b.depth)
+    raw = Value(k.Load(param.type, param.name, index.expr), b.depth, None, index.height + 1)
     if buffer.sort is BOOL:
         return b.op(k.BOOL, "not", b.op(k.BOOL, "eq", raw, constant(k.U8, 0)))
     found = (r or INT32) if buffer.sort is INDEX else None
@@ -89,17 +90,13 @@ def store(ctx: Context, buffer: Buffer, at: Value, value: Value) -> None:
 
 
 def _plain(ctx: Context, read: Read) -> Value:
-    value = _source_value(ctx, read, read.view.coords)
-    b = ctx.builder
-    here = Value(value.expr, b.depth, value.range)
-    return b.let(here, read.source.node)
+    return ctx.builder.let(_source_value(ctx, read, read.view.coords), read.source.node)
 
 
 def _source_value(ctx: Context, read: Read, coords: tuple[Affine, ...]) -> Value:
     buffer = ctx.tensors[read.source]
     at = address.linear_index(ctx, coords, buffer.shape)
-    b = ctx.builder
-    return load(ctx, buffer, b.settled(at, b.depth), ctx.results.get(read.source))
+    return load(ctx, buffer, at, ctx.results.get(read.source))
 
 
 def _conditional(ctx: Context, read: Read) -> Value:
