@@ -110,8 +110,9 @@ def bf16_round(x: Array) -> Array:
 def require_subnormals() -> None:
     """Raise DeviceError when this process flushes f32 or f64 subnormals to zero."""
     for kind, tiny in ((np.float32, 2.0**-140), (np.float64, 2.0**-1060)):
-        x = np.full(8, tiny, kind)
-        if not ((x * kind(1.0) == x) & (x + x != 0) & (x != 0)).all():
+        x: Array = np.full(8, tiny, kind)
+        one: Array = np.ones(8, kind)
+        if not ((x * one == x) & (x + x != 0) & (x != 0)).all():
             raise DeviceError(
                 f"this host flushes {kind.__name__} subnormals to zero, so nothing can be "
                 "emulated: something loaded into the process set FTZ/DAZ (often -ffast-math)"

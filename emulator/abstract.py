@@ -1,0 +1,105 @@
+"""The abstract functions of the kernel IR: in f64, and correctly rounded to every format.
+
+Defines `f64_function` and `rounded_function`. Relies on NumPy's f64 functions where their error
+cannot change the rounding, and on balls where it could. It knows nothing of the portable
+functions that replace these in kernels.
+
+Exactness: an f64 result r is trusted to 8 ulp. Where r·(1−2⁻⁴⁹) and r·(1+2⁻⁴⁹) round to one number
+of the format, that number is the correctly rounded one; elsewhere, and for every element in f64,
+a ball is refined until both its ends round alike.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cache
+from typing import Any, Final
+
+import flint
+import numpy as np
+import numpy.typing as npt
+
+from tang.emulator.rounding import round_fraction, round_to
+from tang.interpreter.balls import BallArithmetic
+
+Array = npt.NDArray[Any]
+Value = Any
+Function = Callable[..., Any]
+
+_MARGIN: Final = 2.0**-49
+_PRECISIONS: Final = (128, 400, 1600, 6400)
+_FARTHEST: Final = 8192
+_ERF: Final = np.frompyfunc(math.erf, 1, 1)
+
+
+def _erf(x: Value) -> Value:
+    return np.asarray(_ERF(x), np.float64)[()]
+
+
+def _sigmoid(x: Value) -> Value:
+    return 1.0 / (1.0 + np.exp(-x))
+
+
+F64_MATH: Final[dict[str, Function]] = {
+    "exp2": np.exp2, "log2": np.log2, "sin": np.sin, "atan2": np.arctan2, "erf": _erf,
+    "exp": np.exp, "log": np.log, "tanh": np.tanh, "sigmoid": _sigmoid, "cos": np.cos,
+}  # fmt: skip
+"""Every row of MATH on f64, to a few ulp."""
+
+
+@cache
+def rounded_function(op: str, format: str) -> Function:
+    """A row of MATH on f64 values, correctly rounded to the format; the result is f64."""
+    function = F64_MATH[op]
+
+    def rounded(*operands: Value) -> Value:
+        wide = tuple(np.asarray(x, np.float64) for x in operands)
+        near = np.asarray(function(*wide), np.float64)
+        if format == "f64":
+            doubtful = np.isfinite(near)
+            result = near.copy()
+        else:
+            result = round_to(near * (1 - _MARGIN), format).copy()
+            doubtful = result != round_to(near * (1 + _MARGIN), format)
+            doubtful &= ~np.isnan(near)
+        if doubtful.any():
+            _refine(result, doubtful, op, format, wide)
+        return result[()]
+
+    return rounded
+
+
+def _refine(
+    result: Array, doubtful: Array, op: str, format: str, operands: tuple[Array, ...]
+) -> None:
+    flat = result.reshape(-1)
+    chosen = np.flatnonzero(doubtful)
+    spread = [np.broadcast_to(x, result.shape).reshape(-1) for x in operands]
+    for i in chosen:
+        found = _correct(op, format, tuple(float(x[i]) for x in spread))
+        if found is not None and not (found == 0 and flat[i] == 0):
+            flat[i] = found
+    if not np.shares_memory(flat, result):
+        result[...] = flat.reshape(result.shape)
+
+
+def _correct(op: str, format: str, operands: tuple[float, ...]) -> float | None:
+    """The correctly rounded value, or None where the ball knows only a special class."""
+    for precision in _PRECISIONS:
+        balls = BallArithmetic(precision)
+        number = getattr(balls, op)(*(balls.from_f64(x) for x in operands))[()]
+        if not isinstance(number, flint.arb):
+            return None
+        ends = (round_fraction(_rational(end), format) for end in (number.lower(), number.upper()))
+        low, high = ends
+        if low == high:
+            return low
+    return round_fraction(_rational(number.mid()), format)
+
+
+def _rational(end: Value) -> Fraction:
+    mantissa, exponent = (int(part) for part in end.man_exp())
+    shift = max(-_FARTHEST, min(_FARTHEST, exponent))  # beyond every format either way
+    return Fraction(mantissa) * Fraction(2) ** shift

@@ -1,0 +1,153 @@
+"""Running error bounds at data strength: how far a computed value is from its f64 shadow.
+
+Defines `rounding`, `function_rounding` and `propagated`, over f64 arrays. Relies on the standard
+model of IEEE arithmetic to nearest even. It knows no shapes: each bound is made of the values
+that were computed, so it holds for this data only.
+
+With x̂ the computed operand, |x̂ − x| ≤ e and the computed result ŷ = fl(op(x̂)):
+
+    |ŷ − op(x)| ≤ rounding(ŷ) + sup { |op(x̂ + δ) − op(x̂)| : |δ| ≤ e }
+
+Sources: N. Higham, Accuracy and Stability of Numerical Algorithms (2002), §2.2 and §3.1 for
+|fl(z) − z| ≤ u·|fl(z)| + η/2; the suprema below are elementary and noted where they are taken.
+Evaluated in f64, so what reads a bound multiplies it by 1 + 2⁻³⁰.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from tang.emulator.abstract import F64_MATH
+from tang.ir.format import Format
+
+Values = tuple[Any, ...]
+Value = Any
+
+SLACK: Final = 1 + 2.0**-30
+"""What covers the rounding of the bounds' own evaluation."""
+SHADOW_UNIT: Final = 2.0**-53
+SHADOW_FUNCTION: Final = 2.0**-50
+"""Relative error of the shadow's own operations, and of its functions (8 ulp of f64)."""
+
+_EXACT: Final = ("neg", "floor")
+_NO_UNDERFLOW: Final = ("add", "sub", "sqrt")
+
+
+def rounding(op: str, target: Format, size: Value) -> Value:
+    """u·|ŷ| + η/2; the second term is 0 where the result cannot underflow inexactly."""
+    if op in _EXACT:
+        return np.zeros(())
+    u = float(target.unit_roundoff)
+    if op in _NO_UNDERFLOW:
+        return u * size
+    return u * size + float(target.quantum / 2)
+
+
+def function_rounding(ulp: float, target: Format, size: Value) -> Value:
+    """N ulps of the result: N·2u·|ŷ| / (1 − N·2u) + N·η; infinite when no N is claimed."""
+    relative = ulp * 2 * float(target.unit_roundoff)
+    if ulp <= 0 or relative >= 1:
+        return np.full(np.shape(size), math.inf)
+    return relative / (1 - relative) * size + ulp * float(target.quantum)
+
+
+def propagated(op: str, x: Values, e: Values) -> Value:
+    """sup |op(x + δ) − op(x)| over |δᵢ| ≤ eᵢ, or more; 0 where every eᵢ is 0."""
+    if not any(np.any(b) for b in e):
+        return np.zeros(())
+    bound = _SUPREMA[op](*x, *e)
+    still = e[0] == 0
+    for b in e[1:]:
+        still = still & (b == 0)
+    return np.where(still, 0.0, np.where(np.isnan(bound), math.inf, bound))
+
+
+def _mul(a: Value, b: Value, ea: Value, eb: Value) -> Value:
+    return np.abs(a) * eb + np.abs(b) * ea + ea * eb
+
+
+def _div(a: Value, b: Value, ea: Value, eb: Value) -> Value:
+    """|a/b − a'/b'| ≤ (e_a + |a/b|·e_b) / (|b| − e_b)."""
+    room = np.abs(b) - eb
+    return np.where(room > 0, (ea + np.abs(a / b) * eb) / room, math.inf)
+
+
+def _sqrt(a: Value, e: Value) -> Value:
+    """|√a − √a'| = |a − a'| / (√a + √a'), and never more than √|a − a'|."""
+    return np.minimum(np.sqrt(e), e / (np.sqrt(a) + np.sqrt(np.maximum(a - e, 0))))
+
+
+def _fma(a: Value, b: Value, c: Value, ea: Value, eb: Value, ec: Value) -> Value:
+    return _mul(a, b, ea, eb) + ec
+
+
+def _exp2(x: Value, e: Value) -> Value:
+    """2^x·(2^e − 1)."""
+    return np.exp2(x) * np.expm1(e * math.log(2)) * (1 + SHADOW_FUNCTION)
+
+
+def _exp(x: Value, e: Value) -> Value:
+    return np.exp(x) * np.expm1(e) * (1 + SHADOW_FUNCTION)
+
+
+def _log(x: Value, e: Value) -> Value:
+    """−log(1 − e/x), the larger side."""
+    return np.where(np.abs(x) > e, -np.log1p(-np.minimum(e / np.abs(x), 1.0)), math.inf)
+
+
+def _log2(x: Value, e: Value) -> Value:
+    return _log(x, e) / math.log(2) * (1 + SHADOW_FUNCTION)
+
+
+def _bounded_slope(largest: float) -> Callable[[Any, Any], Any]:
+    """A function with |f'| ≤ 1 whose values differ by at most `largest`."""
+    return lambda x, e: np.minimum(e, largest)
+
+
+def _erf(x: Value, e: Value) -> Value:
+    """The slope 2/√π·exp(−t²) is greatest at the t of the interval nearest to 0."""
+    near = np.maximum(np.abs(x) - e, 0)
+    return np.minimum(2 / math.sqrt(math.pi) * np.exp(-near * near) * e * SLACK, 2.0)
+
+
+def _tanh(x: Value, e: Value) -> Value:
+    """The slope 1 − tanh² = 4/(exp(t) + exp(−t))² is greatest at the t nearest to 0."""
+    near = np.exp(-np.maximum(np.abs(x) - e, 0))
+    slope = 4 * near * near / (1 + near * near) ** 2
+    return np.minimum(slope * e * SLACK, 2.0)
+
+
+def _sigmoid(x: Value, e: Value) -> Value:
+    return _tanh(x / 2, e / 2) / 2
+
+
+def _atan2(y: Value, x: Value, ey: Value, ex: Value) -> Value:
+    """A move by e turns the direction by at most asin(e/r); across the cut nothing is known."""
+    move, radius = np.hypot(ey, ex), np.hypot(y, x)
+    turned = np.arcsin(np.minimum(move / radius, 1.0)) * SLACK
+    crosses = (np.abs(y) <= ey) & (x < ex)
+    return np.where((move < radius) & ~crosses, turned, 2 * math.pi)
+
+
+_SUPREMA: Final[dict[str, Callable[..., Any]]] = {
+    "add": lambda a, b, ea, eb: ea + eb,
+    "sub": lambda a, b, ea, eb: ea + eb,
+    "neg": lambda a, e: e,
+    "mul": _mul, "div": _div, "sqrt": _sqrt, "fma": _fma,
+    "exp2": _exp2, "exp": _exp, "log2": _log2, "log": _log,
+    "sin": _bounded_slope(2.0), "cos": _bounded_slope(2.0),
+    "erf": _erf, "tanh": _tanh, "sigmoid": _sigmoid, "atan2": _atan2,
+}  # fmt: skip
+
+
+def shadow_rounding(op: str, size: Value) -> Value:
+    """The error of the shadow's own evaluation in f64."""
+    if op in _EXACT:
+        return np.zeros(())
+    if op == "fma":
+        return 2 * SHADOW_UNIT * size
+    return (SHADOW_FUNCTION if op in F64_MATH else SHADOW_UNIT) * size

@@ -1,0 +1,259 @@
+"""The domain `shadow`: values in formats, an f64 shadow, and a bound between the two.
+
+Defines `SHADOW` and `Shadowed`. Relies on `formats` for the values, on plain f64 for the shadow
+and on `bounds` for the distance. It decides by the values, so the shadow is f64 *under the
+decisions of the kernel*; it does not know what f64 alone would have decided.
+
+A decision that the shadow would take otherwise is recorded. It is admissible iff the operands
+differ by no more than their bounds together; the lane is tainted from then on, and so is what it
+stores. A bit cast back to a float has lost its shadow: its bound is infinite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from tang.emulator import formats, real
+from tang.emulator.bounds import (
+    SLACK,
+    function_rounding,
+    propagated,
+    rounding,
+    shadow_rounding,
+)
+from tang.emulator.domain import Domain, Operation, Parts
+from tang.emulator.ints import to_array
+from tang.emulator.machine import Array, Machine, Site, Value
+from tang.emulator.records import Decision
+from tang.ir.format import Format, format_named
+from tang.kernel.ir import MATH, Const, Function, Type
+
+_ROUNDED_ULP: Final = 0.5
+"""The error of an abstract function, which `formats` rounds correctly."""
+
+
+class Shadowed(NamedTuple):
+    """A value in its format, its shadow, and a bound on their distance."""
+
+    value: Any
+    shadow: Any
+    bound: Any
+
+
+def _size(value: Value) -> Value:
+    return np.abs(value, dtype=np.float64)
+
+
+def _wide(value: Value) -> Value:
+    return np.asarray(value, np.float64)[()]
+
+
+def _literal(constant: Const) -> Shadowed:
+    value, exact = formats.literal(constant), real.literal(constant)
+    if not np.isfinite(exact):
+        return Shadowed(value, exact, np.float64(0))
+    distance = abs(float(value) - float(exact)) + 2.0**-53 * abs(exact)
+    inexact = float(value) != float(exact) or isinstance(constant.value, str)
+    return Shadowed(value, exact, np.float64(distance if inexact else 0))
+
+
+def _operation(op: str, type_: Type, site: Site) -> Operation:
+    if op in ("lt", "le", "eq"):
+        return Operation(_comparison(op, type_, site), impure=True)
+    if op == "isnan":
+        return Operation(_isnan(site), impure=True)
+    if op == "floor":
+        return Operation(_floor(site), impure=True)
+    return Operation(_arithmetic(op, type_))
+
+
+def _arithmetic(op: str, type_: Type) -> Callable[..., Shadowed]:
+    rounded, plain = formats.function(op, type_), real.plain_function(op)
+    target = format_named(type_.value)
+
+    def apply(*operands: Shadowed) -> Shadowed:
+        value = rounded(*(x.value for x in operands))
+        shadow = plain(*(x.shadow for x in operands))
+        size = _size(value)
+        if op in MATH:
+            own = function_rounding(_ROUNDED_ULP, target, size)
+        else:
+            own = rounding(op, target, size)
+        return Shadowed(value, shadow, _total(op, operands, own, shadow))
+
+    return apply
+
+
+def _total(op: str, operands: tuple[Shadowed, ...], own: Value, shadow: Value) -> Value:
+    carried = propagated(op, tuple(_wide(x.value) for x in operands), _bounds(operands))
+    return own + carried + shadow_rounding(op, np.abs(shadow))
+
+
+def _bounds(operands: tuple[Shadowed, ...]) -> tuple[Any, ...]:
+    return tuple(x.bound for x in operands)
+
+
+# --- decisions ------------------------------------------------------------------------------------
+
+
+def _comparison(op: str, type_: Type, site: Site) -> Callable[..., Any]:
+    test = formats.function(op, type_)
+
+    def compare(m: Machine, a: Shadowed, b: Shadowed) -> Value:
+        taken, other = test(a.value, b.value), test(a.shadow, b.shadow)
+        flipped = taken != other
+        if flipped.any():
+            _record(m, site, op, flipped, (_wide(a.value), _wide(b.value)), a.bound + b.bound)
+        return taken
+
+    return compare
+
+
+def _isnan(site: Site) -> Callable[..., Any]:
+    def isnan(m: Machine, a: Shadowed) -> Value:
+        taken = np.isnan(a.value)
+        flipped = taken != np.isnan(a.shadow)
+        if flipped.any():
+            _record(m, site, "isnan", flipped, (_wide(a.value), a.shadow), a.bound)
+        return taken
+
+    return isnan
+
+
+def _floor(site: Site) -> Callable[..., Shadowed]:
+    def floor(m: Machine, a: Shadowed) -> Shadowed:
+        value = np.floor(a.value)
+        wide, other = _wide(value), np.floor(a.shadow)
+        flipped = (wide != other) & ~(np.isnan(wide) & np.isnan(other))
+        if flipped.any():
+            border = np.where(other > wide, wide + 1, wide)
+            _record(m, site, "floor", flipped, (_wide(a.value), border), a.bound)
+        return Shadowed(value, wide, np.zeros(np.shape(wide)))
+
+    return floor
+
+
+def _to_int(m: Machine, type_: Type, value: Shadowed, site: Site) -> Value:
+    wide = _wide(value.value)
+    flipped = (wide != np.floor(value.shadow)) & ~np.isnan(wide)
+    if flipped.any():
+        _record(m, site, "convert", flipped, (wide, value.shadow), value.bound)
+    return formats.to_int(m, type_, value.value, site)
+
+
+def _record(
+    m: Machine, site: Site, op: str, flipped: Value, sides: tuple[Any, Any], bound: Value
+) -> None:
+    lanes = m.active(flipped)
+    if not lanes.any():
+        return
+    left, right, limit = (np.broadcast_to(x, (m.lanes,)) for x in (*sides, bound * SLACK))
+    unbounded = ~np.isfinite(limit)
+    admissible = (np.abs(left - right) <= limit) | unbounded
+    m.add_taint(flipped)
+    for kind in (True, False):
+        chosen = np.flatnonzero(lanes & (admissible == kind))
+        if chosen.size:
+            i = int(chosen[0])
+            numbers = float(left[i]), float(right[i]), float(limit[i])
+            m.journal.decide(
+                Decision(site.kernel, site.origin, site.path, op, i, *numbers, kind, chosen.size)
+            )
+
+
+# --- conversions and memory -----------------------------------------------------------------------
+
+
+def _holds(target: Format, source: Format) -> bool:
+    """Whether every number of the source is one of the target."""
+    finer = target.emin - target.p <= source.emin - source.p
+    return target.p >= source.p and target.emax >= source.emax and finer
+
+
+def _conversion(type_: Type, source: Type) -> Callable[[Any], Shadowed]:
+    convert = formats.conversion(type_, source)
+    target = format_named(type_.value)
+    if not source.is_float:
+
+        def from_int(value: Value) -> Shadowed:
+            given, exact = convert(value), _wide(to_array(value))
+            distance = np.abs(_wide(given) - exact)
+            return Shadowed(given, exact, np.where(distance == 0, 0.0, distance * SLACK)[()])
+
+        return from_int
+    if _holds(target, format_named(source.value)):
+        return lambda x: Shadowed(convert(x.value), x.shadow, x.bound)
+
+    def narrow(x: Shadowed) -> Shadowed:
+        value = convert(x.value)
+        return Shadowed(value, x.shadow, x.bound + rounding("convert", target, _size(value)))
+
+    return narrow
+
+
+def _from_bits(m: Machine, type_: Type, source: Type, value: Value) -> Shadowed:
+    given = formats.bits_to_float(m, type_, source, value)
+    return Shadowed(given, _wide(given), np.full(np.shape(given), np.inf)[()])
+
+
+def _to_bits(m: Machine, type_: Type, source: Type, value: Shadowed) -> Value:
+    bits = formats.float_to_bits(m, type_, source, value.value)
+    if not type_.is_float:
+        return bits
+    return Shadowed(bits, _wide(bits), np.full(np.shape(bits), np.inf)[()])
+
+
+def _merge(mask: Array, new: Shadowed, old: Shadowed) -> Shadowed:
+    return Shadowed(*(np.where(mask, x, y) for x, y in zip(new, old, strict=True)))
+
+
+def _call(function: Function, site: Site) -> Callable[..., Shadowed]:
+    plain, op = real.plain_function(function.implements), function.implements
+    target = format_named(function.result.type.value)
+
+    def after(m: Machine, result: Value, *operands: Shadowed) -> Shadowed:
+        shadow = plain(*(x.shadow for x in operands))
+        own = function_rounding(function.ulp, target, _size(result))
+        return Shadowed(result, shadow, _total(op, operands, own, shadow))
+
+    return after
+
+
+def _pack(type_: Type, value: Shadowed) -> Parts:
+    return formats.store_form(type_, value.value), value.shadow, value.bound
+
+
+def _unpack(type_: Type, parts: Parts) -> Shadowed:
+    return Shadowed(formats.load_form(type_, parts[0]), parts[1], parts[2])
+
+
+def _read(type_: Type, array: Array) -> Parts:
+    exact = real.values_of(type_, array)
+    kept = formats.stored(type_, array).reshape(-1)
+    distance = np.abs(_wide(formats.load_form(type_, kept)) - exact)
+    same = np.isnan(distance)  # equal infinities, or NaN
+    return kept, exact, np.where(same, 0.0, distance)
+
+
+SHADOW: Final = Domain(
+    name="shadow",
+    constant=_literal,
+    operation=_operation,
+    to_float=_conversion,
+    to_int=_to_int,
+    to_bits=_to_bits,
+    from_bits=_from_bits,
+    merge=_merge,
+    dtypes=lambda t: (formats.STORED_FLOAT[t], np.float64, np.float64),
+    pack=_pack,
+    unpack=_unpack,
+    read=_read,
+    planes=("value", "shadow", "bound"),
+    call=_call,
+    inner=formats.FORMATS,
+    enter=lambda value: value.value,
+    tracks=True,
+)
