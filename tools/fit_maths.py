@@ -6,6 +6,7 @@ after each. It does not measure functions: rounding errors are the business of t
 
     python tools/fit_maths.py            print the table with the error of each fit
     python tools/fit_maths.py --write    write tang/kernel/expand/coefficients.py
+    python tools/fit_maths.py --check    fit anew; fail if a committed row is worse by 5%
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from pathlib import Path
 import mpmath as mp
 import numpy as np
 from numpy.typing import NDArray
+
+from tang.kernel.expand import coefficients
 
 TABLE = Path(__file__).resolve().parent.parent / "tang/kernel/expand/coefficients.py"
 NODES = 1200
@@ -188,8 +191,23 @@ def _row(*cells: str) -> tuple[float, ...]:
 '''
 
 
+def check() -> int:
+    """Compare every committed row with a fresh fit; 1 if one is missing or clearly worse."""
+    failed = 0
+    for fit in FITS:
+        fresh = worst_error(fit, fit_rounded(fit))
+        committed = worst_error(fit, getattr(coefficients, fit.name))
+        good = committed <= 1.05 * fresh
+        failed |= not good
+        verdict = "ok" if good else "WORSE"
+        sys.stdout.write(f"{fit.name}: {committed:.3g} committed, {fresh:.3g} fresh: {verdict}\n")
+    return int(failed)
+
+
 def main(arguments: list[str]) -> int:
-    """Print the table, or write it."""
+    """Print the table, write it or check it."""
+    if "--check" in arguments:
+        return check()
     text = HEADER + "\n".join(row(f) for f in FITS)
     if "--write" in arguments:
         TABLE.write_text(text, encoding="utf-8")

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from tang.kernel.expand.build import INFINITY, SIGN, Builder, Value, horner
 from tang.kernel.expand.coefficients import LOG
+from tang.kernel.expand.exponential import LN2_HIGH, LN2_LOW
 from tang.kernel.ir import Function
 
 ONE = 0x3F800000
@@ -20,9 +21,6 @@ TOP_12_BITS = 0xFFFFF000
 LOG2E_HIGH = float.fromhex("0x1.716p+0")
 """log₂e to 12 bits, so that its product with another 12 bits is exact."""
 LOG2E_LOW = float.fromhex("-0x1.7135a8p-13")
-LN2_HIGH = float.fromhex("0x1.62e4p-1")
-"""ln 2 to 16 bits, so that k·LN2_HIGH is exact."""
-LN2_LOW = float.fromhex("0x1.7f7d1cp-20")
 
 
 @dataclass(frozen=True, slots=True)
