@@ -8,7 +8,6 @@ affine. General reshapes are compositions of these.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 
 from tang.frontend.build import make
 from tang.frontend.dims import dim, size
@@ -18,6 +17,7 @@ from tang.frontend.site import failure
 from tang.frontend.tensors import Tensor
 from tang.frontend.values import Value
 from tang.ir.derived import zero
+from tang.ir.expr import BOOL
 from tang.ir.extent import Poly, PolyLike, poly
 
 
@@ -119,9 +119,19 @@ def concatenate(tensors: Sequence[Tensor], axis: int = 0, name: str | None = Non
     dims = dims_of([starts[-1] if n == a else e for n, e in enumerate(first.shape)])
     parts = [_shifted(t, a, start, dims) for t, start in zip(tensors, starts, strict=False)]
     whole = parts[-1]
-    for (_, end), part in reversed(list(zip(pairwise(starts), parts[:-1], strict=False))):
-        whole = select(dims[a] < size(end), part, whole)
+    for end, part in reversed(list(zip(starts[1:], parts[:-1], strict=False))):
+        whole = _before(dims[a], end, part, whole)
     return make(name or "concatenate", dims, whole, auto=True)
+
+
+def _before(d: Value, end: Poly, part: Value, rest: Value) -> Value:
+    """part where d < end, else rest; each is neutral (0 or False) where the other is read.
+
+    A symbolic end is the extent of no dim here, so it cannot be compared with: both are joined.
+    """
+    if end.is_constant:
+        return select(d < end.constant, part, rest)
+    return part | rest if part.sort is BOOL else part + rest
 
 
 def _shifted(t: Tensor, axis: int, start: PolyLike, dims: Sequence[Value]) -> Value:
