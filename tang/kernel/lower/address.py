@@ -18,19 +18,15 @@ ONE = poly(1)
 
 def form_value(ctx: Context, form: Affine) -> Value:
     """The value of an affine form; outer coordinates come first, so that prefixes hoist."""
-    b = ctx.builder
+    b, trusted = ctx.builder, is_gathered(form)
     total = b.extent(form.const)
     terms = [(ctx.env[v], c) for v, c in form.terms]
     for coordinate, c in sorted(terms, key=lambda t: t[0].depth):
-        total = _plus(ctx, total, coordinate, c)
+        negative = c.is_constant and c.constant < 0
+        factor = b.literal(-c.constant) if negative else b.extent(c)
+        term = b.integer("mul", coordinate, factor, trusted=trusted)
+        total = b.integer("sub" if negative else "add", total, term, trusted=trusted)
     return total
-
-
-def _plus(ctx: Context, total: Value, coordinate: Value, c: Poly) -> Value:
-    b = ctx.builder
-    if c.is_constant and c.constant < 0:
-        return b.sub(total, b.mul(coordinate, b.literal(-c.constant)))
-    return b.add(total, b.mul(coordinate, b.extent(c)))
 
 
 def thread_form(ctx: Context) -> Affine:

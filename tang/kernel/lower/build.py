@@ -16,7 +16,7 @@ from typing import Final
 from tang.ir.extent import Poly
 from tang.kernel import ir as k
 from tang.kernel.lower.names import Names
-from tang.kernel.lower.ranges import EFFECT, INT32, ZERO, Range, Sizes, point
+from tang.kernel.lower.ranges import EFFECT, INT32, INT64, ZERO, Range, Sizes, point
 
 TALLEST: Final = 12
 """Height from which an expression gets a name, so that no text or recursion grows without bound."""
@@ -150,13 +150,19 @@ class Builder:
         """A conversion to another type."""
         return Value(k.Convert(kind, value.expr), value.depth, range, value.height + 1)
 
-    def integer(self, name: str, *args: Value) -> Value:
-        """Integer arithmetic, folded where the operands tell."""
+    def integer(self, name: str, *args: Value, trusted: bool = False) -> Value:
+        """Integer arithmetic, folded where the operands tell.
+
+        `trusted`: the values come from data, for which the interpreter itself stops at 64 bits.
+        """
         folded = _folded(self, name, args)
         if folded is not None:
             return folded
         ranges = [a.range or INT32 for a in args]
-        return self.op(self.index, name, *args, range=EFFECT[name](*ranges))
+        result = EFFECT[name](*ranges)
+        if trusted:
+            result = result.limited(INT64)
+        return self.op(self.index, name, *args, range=result)
 
     def add(self, a: Value, b: Value) -> Value:
         return self.integer("add", a, b)

@@ -28,6 +28,10 @@ class Range:
     def __or__(self, other: Range) -> Range:
         return Range(min(self.lo, other.lo), max(self.hi, other.hi))
 
+    def limited(self, limit: Range) -> Range:
+        """The part of this range inside another that meets it."""
+        return Range(min(max(self.lo, limit.lo), limit.hi), max(min(self.hi, limit.hi), limit.lo))
+
     def within(self, other: Range) -> bool:
         """Whether the other range contains this one."""
         return other.lo <= self.lo and self.hi <= other.hi

@@ -18,8 +18,8 @@ from tang.kernel import ir as k
 from tang.kernel.lower import recognise
 from tang.kernel.lower.build import Value, constant
 from tang.kernel.lower.context import Context
-from tang.kernel.lower.ranges import EFFECT, INT32, Range, point
-from tang.kernel.lower.values import fold_range
+from tang.kernel.lower.ranges import EFFECT, INT32, INT64, Range, point
+from tang.kernel.lower.values import fold_range, is_data
 
 Argument = Callable[[int], Value]
 State = Callable[[int, int, tuple[Value, ...]], Value]
@@ -80,7 +80,7 @@ class Evaluator:
         if name in RULES:
             return RULES[name]
         if e.sort is INDEX and name in EFFECT:
-            return lambda ev, e, a: _integer(ev.ctx, name, a)
+            return lambda ev, e, a: _integer(ev.ctx, name, e, a)
         if name in k.OPS or name in k.MATH:
             return lambda ev, e, a: ev.ctx.builder.op(ev.ctx.type_of(e.sort), name, *a)
         raise TangBugError(f"lowering has no rule for {name}")
@@ -110,6 +110,7 @@ class Evaluator:
         with ctx.loop(axis, b.literal(0), b.literal(size), point(size)):
             body = self.value(e.args[0])
             r = fold_range(e, body.range) if body.range else None
+            r = r.limited(INT64) if r and is_data(e) else r
             b.demand(r)
             term = b.settled(body, b.depth).expr
             b.emit(k.Assign(total, k.Op(total.type, "add", (total, term))))
@@ -147,10 +148,11 @@ def _order(roots: tuple[Expr, ...]) -> list[Expr]:
     return list(found.values())
 
 
-def _integer(ctx: Context, name: str, a: list[Value]) -> Value:
+def _integer(ctx: Context, name: str, e: Expr, a: list[Value]) -> Value:
     """Index arithmetic; a division by an extent that may be 0 stays where it is reached."""
     divisor = a[1].range if name in ("floordiv", "mod") else None
-    value = ctx.builder.integer(name, *a)
+    ctx.builder.subject = f"an index {name}"
+    value = ctx.builder.integer(name, *a, trusted=is_data(e))
     if divisor is not None and divisor.lo < 1:
         return Value(value.expr, max(value.depth, ctx.pin), value.range, value.height)
     return value

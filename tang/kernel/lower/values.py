@@ -2,7 +2,8 @@
 
 Defines the range of an index expression from those of its leaves, and the ranges of the state
 components and outputs of a node. Relies on `ranges`. A fold over `select(c, state, 0)` counts as
-a pick of one element (as in top-k); every other fold is bounded by size times its body.
+a pick of one element (as in top-k), any other as size times its body; what data may carry beyond
+64 bits is not refused here: on such data the interpreter itself stops.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from math import prod
 
-from tang.errors import LimitError
 from tang.ir.derived import zero
 from tang.ir.expr import INDEX, Expr, substitute, walk
 from tang.ir.expr import arg as argument
@@ -28,7 +28,7 @@ def range_of(root: Expr, leaf: Leaf) -> Range:
     found: dict[int, Range] = {}
     for e in walk(root):
         if e.sort is INDEX:
-            found[id(e)] = _step(e, found, leaf)
+            found[id(e)] = _step(e, found, leaf).limited(INT64)
     return found[id(root)]
 
 
@@ -44,6 +44,11 @@ def _step(e: Expr, found: Mapping[int, Range], leaf: Leaf) -> Range:
     if e.op in EFFECT:
         return EFFECT[e.op](*(found[id(a)] for a in e.args))
     return leaf(e)
+
+
+def is_data(e: Expr) -> bool:
+    """Whether a value depends on tensors: then no extent is to blame for its size."""
+    return any(x.op in ("arg", "state") for x in walk(e))
 
 
 def fold_range(e: Expr, body: Range) -> Range:
@@ -94,10 +99,7 @@ def node_leaf(node: Comprehension, sizes: Sizes, results: Mapping[Ref, Range]) -
 def state_ranges(
     node: Comprehension, sizes: Sizes, results: Mapping[Ref, Range]
 ) -> dict[int, Range]:
-    """Per index component of the state the range that every partial fold stays in.
-
-    Raises LimitError when no bound can be proved.
-    """
+    """Per index component of the state the range that every partial fold stays in."""
     monoid = node.monoid
     if monoid is None:
         return {}
@@ -107,12 +109,12 @@ def state_ranges(
     start = {i: range_of(lifts[i], leaf) | _identity(monoid, i) for i in kinds}
     count = prod(max(sizes.bounds(d.extent).hi, 1) for d in node.reduce)
     sums = {i: _times(start[i], count) for i in kinds if _is_sum(monoid, i)}
-    return _closed(node, monoid, start | sums, set(sums))
+    sums = {i: r.limited(INT64) if is_data(lifts[i]) else r for i, r in sums.items()}
+    return _closed(monoid, start | sums, set(sums))
 
 
-def _closed(
-    node: Comprehension, monoid: Monoid, found: dict[int, Range], fixed: set[int]
-) -> dict[int, Range]:
+def _closed(monoid: Monoid, found: dict[int, Range], fixed: set[int]) -> dict[int, Range]:
+    """Widen until combine stays inside; what still grows then is data, and has 64 bits."""
     for _ in range(_TRIES):
         leaf = state_leaf(monoid, found)
         wider = {i: r | range_of(monoid.combine[i], leaf) for i, r in found.items()}
@@ -120,12 +122,7 @@ def _closed(
         if wider == found:
             return found
         found = wider
-    names = ", ".join(monoid.components[i].name for i in found if i not in fixed)
-    raise LimitError(
-        f"node {node.name!r}: index state {names} may grow with every element of "
-        f"{', '.join(d.name for d in node.reduce)} beyond 64 bits: "
-        "reduce reals, or bound the values"
-    )
+    return {i: r if i in fixed else INT64 for i, r in found.items()}
 
 
 def state_leaf(monoid: Monoid, found: Mapping[int, Range]) -> Leaf:
