@@ -8,7 +8,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from tang.emulator.replay import call_function
+from tang.emulator.functions import call_function
 from tang.kernel.expand import portable
 
 

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from tang.emit.unit import emit_unit
-from tang.emulator.replay import call_function
+from tang.emulator.functions import call_function
 from tang.kernel.expand import expand_kernel, portable
 from tang.kernel.ir import F32, I32, MATH, Kernel, Load, Op, Param, Store, Var
 

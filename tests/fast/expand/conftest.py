@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tang.emulator.replay import call_function
+from tang.emulator.functions import call_function
 from tang.kernel.expand import portable
 from tang.kernel.ir import Function
 
