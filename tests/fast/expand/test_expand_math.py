@@ -10,6 +10,7 @@ import pytest
 from tang.errors import ScheduleError, TangBugError
 from tang.ir.extent import poly
 from tang.ir.graph import Graph
+from tang.kernel.check import check_kernel
 from tang.kernel.expand import expand_kernel, expand_math, portable
 from tang.kernel.expand.functions import BUILDERS
 from tang.kernel.ir import (
@@ -77,6 +78,7 @@ def test_each_abstract_function_becomes_a_call_of_its_portable_one(name: str):
     assert expanded.body == (store(Call(F32, f"{name}_f32", args)),)
     assert expanded.functions == (portable(name),)
     assert portable(name).implements == name
+    check_kernel(expanded)
 
 
 def test_every_row_of_the_maths_table_has_a_portable_function():
