@@ -27,7 +27,9 @@ def bit_equal(a: Array, b: Array) -> Mask:
     word = _WORDS[a.dtype.itemsize]
     same = np.ascontiguousarray(a).view(word) == np.ascontiguousarray(b).view(word)
     same = same.reshape(a.shape)
-    return same | (np.isnan(a) & np.isnan(b)) if a.dtype.kind == "f" else same
+    if a.dtype.kind == "f":
+        same |= np.isnan(a) & np.isnan(b)
+    return np.asarray(same, np.bool_)
 
 
 def describe(

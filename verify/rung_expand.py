@@ -8,6 +8,7 @@ wider than need be.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -33,8 +34,7 @@ F64_SLACK: Final = 2.0**-25
 def check_expand(subject: Subject) -> tuple[RungResult, list[Finding], Replay]:
     """Both checks; the replay of the expanded plan in formats goes to the rungs above."""
     calls = CallCheck()
-    run = {"sizes": subject.sizes, "domain": "formats"}
-    expanded = replay(subject.expanded, subject.inputs, observer=calls.observe, **run)
+    expanded = replay(subject.expanded, subject.stored, sizes=subject.sizes, observer=calls.observe)
     findings = sanitizer_findings(expanded.findings, subject.expanded, Rung.EXPAND)
     if subject.expanded is subject.plan or not calls.elements:
         return RungResult(Rung.EXPAND, note="no functions"), findings, expanded
@@ -46,9 +46,9 @@ def check_expand(subject: Subject) -> tuple[RungResult, list[Finding], Replay]:
 
 def _structure(subject: Subject) -> list[Finding]:
     """The first buffer that differs when calls are evaluated as what they implement."""
-    run = {"sizes": subject.sizes, "domain": "formats", "sanitize": False}
-    left = replay(subject.plan, subject.inputs, **run)
-    right = replay(subject.expanded, subject.inputs, abstracted=True, **run)
+    sizes, inputs = subject.sizes, subject.stored
+    left = replay(subject.plan, inputs, sizes=sizes, sanitize=False)
+    right = replay(subject.expanded, inputs, sizes=sizes, sanitize=False, abstracted=True)
     for launch in subject.plan.launches:
         for name in written(launch):
             a, b = left.buffers[name], right.buffers[name]
@@ -73,8 +73,13 @@ class CallCheck:
 
     def __init__(self) -> None:
         self.elements = 0
-        self.findings: list[Finding] = []
+        self._found: dict[str, Finding] = {}
         self._worst: dict[str, float] = {}
+
+    @property
+    def findings(self) -> list[Finding]:
+        """The first wrong call of each function."""
+        return list(self._found.values())
 
     @property
     def note(self) -> str:
@@ -94,11 +99,11 @@ class CallCheck:
         fine = errors[~wrong]
         worst = float(fine.max()) if fine.size else 0.0
         self._worst[function.name] = max(self._worst.get(function.name, 0.0), worst)
-        if wrong.any():
-            self.findings.append(_call_finding(function, wide, got, errors, wrong))
+        if wrong.any() and function.name not in self._found:
+            self._found[function.name] = _call_finding(function, wide, got, errors, wrong)
 
 
-def call_errors(op: str, args: Any, got: Array) -> npt.NDArray[np.float64]:
+def call_errors(op: str, args: Sequence[Array], got: Array) -> npt.NDArray[np.float64]:
     """|got − op(args)| in ulps of the true value, overflow counted as 2^128.
 
     Infinite where one side is NaN or infinite and the other is not what IEEE rounding allows.
@@ -125,7 +130,11 @@ def exactly_within(function: Function, args: list[Array], got: Array) -> npt.NDA
 
 
 def _call_finding(
-    function: Function, args: Any, got: Array, errors: Array, wrong: npt.NDArray[np.bool_]
+    function: Function,
+    args: Sequence[Array],
+    got: Array,
+    errors: Array,
+    wrong: npt.NDArray[np.bool_],
 ) -> Finding:
     first = int(np.flatnonzero(wrong)[0])
     at = ", ".join(f"{float(a[first])!r} ({float(a[first]).hex()})" for a in args)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -39,7 +40,7 @@ class Lowered:
 def check_lower(subject: Subject) -> Lowered:
     """Compare every buffer that holds a tensor, in program order, up to the first fault."""
     plan = subject.plan
-    right = replay(plan, subject.inputs, domain="measured", sizes=subject.sizes)
+    right = replay(plan, subject.stored, domain="measured", sizes=subject.sizes)
     sides = _Sides(subject, right)
     elements = skipped = undecided = 0
     findings = sanitizer_findings(right.findings, plan, Rung.LOWER)
@@ -81,7 +82,7 @@ class _Sides:
         """The replayed buffer with its error."""
         planes = self.right.planes.get(name)
         if planes is None:
-            return without_error(self.right.buffers[name])
+            return without_error(_exact(self.subject, name, self.right.buffers[name]))
         return Measured(planes["value"], planes["err"])
 
     def finding(self, launch: Launch, name: str, equal: Mask) -> Finding:
@@ -106,8 +107,13 @@ class _Sides:
 
     def _replay_balls(self, prec: int) -> dict[str, Balls]:
         s = self.subject
-        done = replay(s.plan, s.inputs, domain=ball_domain(prec), sizes=s.sizes, sanitize=False)
+        done = replay(s.plan, s.stored, domain=ball_domain(prec), sizes=s.sizes, sanitize=False)
         return {n: Balls(done.buffers[n], _sort(s, n)) for n in s.reference}
+
+
+def _exact(subject: Subject, name: str, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """A buffer of indices or bools as the interpreter would hold it."""
+    return array != 0 if _sort(subject, name) is Sort.BOOL else array
 
 
 def _sort(subject: Subject, name: str) -> Sort:

@@ -65,6 +65,11 @@ class Subject:
         return replace(bind(self.task.graph, dict(self.sizes)), outputs=outputs)
 
     @functools.cached_property
+    def stored(self) -> dict[str, Array]:
+        """The inputs as replay takes them: bools in the form in which buffers hold them."""
+        return {n: a.view(np.uint8) if a.dtype.kind == "b" else a for n, a in self.inputs.items()}
+
+    @functools.cached_property
     def reference(self) -> dict[str, Measured]:
         """The interpreter's value and error of every buffer that holds a tensor, by buffer."""
         found: dict[str, Measured] = interpret(self.traced, self.inputs, err=True)
@@ -107,7 +112,8 @@ def _snap(array: Array, buffer: Buffer | None) -> Array:
     if buffer is None or buffer.sort is not Sort.REAL:
         return array
     stored = unpack(pack(np.asarray(array, np.float64), buffer.type), buffer.type)
-    return stored if buffer.type is Type.F64 else np.asarray(stored, np.float32)
+    kind = np.float64 if buffer.type is Type.F64 else np.float32
+    return np.asarray(stored, kind).reshape(array.shape)
 
 
 def computed(plan: Plan) -> list[Buffer]:

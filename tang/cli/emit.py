@@ -14,7 +14,9 @@ import typer
 def command(
     graph: Annotated[str, typer.Argument(help="FILE.json or FILE.py:NAME")],
     target: Annotated[str, typer.Option(help="language of the kernels: c")] = "c",
-    as_json: Annotated[bool, typer.Option("--json", help="a list of {name, language, text}")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="a list of {name, language, text}")
+    ] = False,
 ) -> None:
     """Print every kernel that a program compiles to.
 

@@ -66,7 +66,7 @@ def _from_python(path: Path, name: str) -> Graph:
         names = runpy.run_path(str(path), run_name=path.stem)
     except TangError:
         raise
-    except Exception as e:  # noqa: BLE001 — any error of the user's file is the user's error
+    except Exception as e:
         raise UsageError(f"{path}: {type(e).__name__}: {e}") from e
     finally:
         sys.path.pop(0)

@@ -6,10 +6,14 @@ Relies on `tang.verify`; exit code 1 when any report holds a verdict that was no
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from tang.cli.load import UsageError
+
+if TYPE_CHECKING:
+    from tang.verify.verdict import Verdict
 
 
 def command(
@@ -33,10 +37,9 @@ def command(
     """
     from tang.cli.load import load_graph
     from tang.verify import verify
-    from tang.verify.verdict import Verdict
 
     names = tuple(b.strip() for b in backends.split(",") if b.strip())
-    allowed = [_verdict(a, Verdict) for a in allow or []]
+    allowed = [_verdict(a) for a in allow or []]
     sizes = dict(_size(s) for s in size or [])
     reports = []
     for argument in graphs:
@@ -47,3 +50,18 @@ def command(
     if as_json:
         print(json.dumps([r.to_data() for r in reports], indent=1))
     raise typer.Exit(0 if all(r.ok for r in reports) else 1)
+
+
+def _verdict(name: str) -> Verdict:
+    from tang.verify.verdict import Verdict
+
+    if name.upper() not in Verdict.__members__:
+        raise UsageError(f"unknown verdict {name!r}: one of {', '.join(Verdict.__members__)}")
+    return Verdict[name.upper()]
+
+
+def _size(text: str) -> tuple[str, int]:
+    symbol, _, number = text.partition("=")
+    if not symbol or not number.isdigit():
+        raise UsageError(f"--size takes SYMBOL=NUMBER, as in seq=16, not {text!r}")
+    return symbol, int(number)

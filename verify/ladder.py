@@ -1,0 +1,185 @@
+"""The ladder: programs through every rung, on their own or in batches.
+
+Defines `verify` and `verify_batch`. Relies on the rungs, each of which has one suspect, and on
+the devices. A suspect that raises is a finding of its rung; a caller's mistake is a GraphError.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import numpy.typing as npt
+
+from tang.device.base import Device, Outcome
+from tang.emulator.budget import ErrorBudget
+from tang.emulator.replay import Replay
+from tang.errors import DeviceError, GraphError, LimitError, ScheduleError
+from tang.ir.graph import Graph
+from tang.kernel.schedule import Schedule
+from tang.schedule import schedule_auto
+from tang.verify.backends import open_backend
+from tang.verify.inputs import random_inputs
+from tang.verify.report import Finding, Report, RungResult
+from tang.verify.rung_emit import Trial, check_emit, jobs_of, trials
+from tang.verify.rung_expand import check_expand
+from tang.verify.rung_lower import Lowered, check_lower
+from tang.verify.rung_round import check_round
+from tang.verify.subject import Subject, Task, prepare
+from tang.verify.verdict import Rung, Verdict
+
+Array = npt.NDArray[Any]
+T = TypeVar("T")
+
+
+def verify(
+    graph: Graph,
+    inputs: Mapping[str, Array] | None = None,
+    backends: Sequence[str] = ("c",),
+    seed: int = 0,
+    *,
+    schedule: Schedule | None = None,
+    budget: ErrorBudget | None = None,
+    sizes: Mapping[str, int] | None = None,
+    name: str = "graph",
+) -> Report:
+    """Check a program rung by rung.
+
+    inputs    arrays by name; None draws them from `seed`, symbolic extents from `sizes`
+    backends  where kernels run ("c"); an empty sequence stops at the rungs that need no device
+    schedule  None takes `schedule_auto`
+    budget    what the rung `round` must stay within; None: the derived bound alone
+    Raises GraphError for a malformed program or inputs, DeviceError for an unknown backend.
+    """
+    data = random_inputs(graph, sizes or {}, seed) if inputs is None else inputs
+    chosen = schedule_auto(graph) if schedule is None else schedule
+    task = Task(graph=graph, inputs=data, schedule=chosen, budget=budget, name=name)
+    return verify_batch([task], backends)[0]
+
+
+def verify_batch(tasks: Sequence[Task], backends: Sequence[str] = ("c",)) -> list[Report]:
+    """One report per task, in order; the kernels of all tasks are compiled and run together."""
+    devices = {name: open_backend(name) for name in backends}
+    climbs = [_climb(task) for task in tasks]
+    for name, device in devices.items():
+        _emit(climbs, name, device)
+    return [_report(c) for c in climbs]
+
+
+@dataclass(slots=True, eq=False)
+class _Climb:
+    """How far one task has come."""
+
+    task: Task
+    results: list[RungResult] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    trials: list[Trial] = field(default_factory=list)
+
+    def note(self, result: RungResult, findings: Sequence[Finding]) -> None:
+        self.results.append(result)
+        self.findings.extend(findings)
+
+    def attempt(self, rung: Rung, suspect: Callable[[], T], backend: str = "") -> T | None:
+        """What the suspect returns; None when it raised, which is then on record."""
+        try:
+            return suspect()
+        except GraphError:
+            raise
+        except (LimitError, ScheduleError) as e:
+            self.results.append(RungResult(rung, backend, unsupported=str(e)))
+        except Exception as e:  # noqa: BLE001 — a suspect that raises anything at all is a finding
+            self.findings.append(_raised(rung, e, backend))
+        return None
+
+
+def _climb(task: Task) -> _Climb:
+    """All rungs that need no device."""
+    climb = _Climb(task)
+    subject = climb.attempt(Rung.LOWER, lambda: prepare(task))
+    lowered = None if subject is None else _lower(climb, subject)
+    if subject is None or lowered is None or lowered.findings:
+        return climb
+    expanded = _expand(climb, subject)
+    if expanded is None:
+        return climb
+    climb.trials = trials(subject, expanded)
+    rounded = climb.attempt(Rung.ROUND, lambda: check_round(subject, lowered.replayed))
+    if rounded is not None:
+        climb.note(*rounded)
+    return climb
+
+
+def _lower(climb: _Climb, subject: Subject) -> Lowered | None:
+    lowered = climb.attempt(Rung.LOWER, lambda: check_lower(subject))
+    if lowered is not None:
+        climb.note(lowered.result, lowered.findings)
+    return lowered
+
+
+def _expand(climb: _Climb, subject: Subject) -> Replay | None:
+    done = climb.attempt(Rung.EXPAND, lambda: check_expand(subject))
+    if done is None:
+        return None
+    result, findings, replayed = done
+    climb.note(result, findings)
+    return None if findings else replayed
+
+
+def _emit(climbs: Sequence[_Climb], name: str, device: Device) -> None:
+    """The rung `emit` on one device for every task that came so far."""
+    ready = [c for c in climbs if c.trials]
+    for climb, outcomes in zip(ready, _run_all(ready, name, device), strict=True):
+        if outcomes is not None:
+            result, findings = check_emit(climb.trials, outcomes, name)
+            climb.note(result, findings)
+
+
+_Outcomes = list[Sequence[Outcome]]
+
+
+def _run_all(climbs: Sequence[_Climb], name: str, device: Device) -> list[_Outcomes | None]:
+    """Outcomes of every trial of every task; together, or one by one when a batch is refused."""
+    if not climbs:
+        return []
+    try:
+        return list(_run(climbs, device))
+    except Exception as e:  # noqa: BLE001 — emitter or compiler failed on somebody's kernel
+        if len(climbs) == 1:
+            _refused(climbs[0], name, e)
+            return [None]
+    half = len(climbs) // 2
+    return [*_run_all(climbs[:half], name, device), *_run_all(climbs[half:], name, device)]
+
+
+def _refused(climb: _Climb, name: str, error: Exception) -> None:
+    if isinstance(error, LimitError):
+        climb.results.append(RungResult(Rung.EMIT, name, unsupported=str(error)))
+    else:
+        climb.findings.append(_raised(Rung.EMIT, error, name))
+
+
+def _run(climbs: Sequence[_Climb], device: Device) -> list[_Outcomes]:
+    tests = [t for c in climbs for t in c.trials]
+    compiled = device.compile([t.launch.kernel for t in tests])
+    jobs = [jobs_of(t, k) for t, k in zip(tests, compiled, strict=True)]
+    flat = iter(device.run([j for pair in jobs for j in pair]))
+    outcomes = iter([[next(flat) for _ in pair] for pair in jobs])
+    return [[next(outcomes) for _ in c.trials] for c in climbs]
+
+
+def _raised(rung: Rung, error: Exception, backend: str) -> Finding:
+    kind = type(error).__name__
+    verdict = Verdict.UNSUPPORTED if isinstance(error, NotImplementedError) else Verdict.WRONG
+    what = "the compiler refused the text" if isinstance(error, DeviceError) else "raised"
+    message = f"{what}: {kind}: {error}"
+    return Finding(rung, verdict, message, backend=backend, origin=f"raised {kind}")
+
+
+def _report(climb: _Climb) -> Report:
+    order = {rung: n for n, rung in enumerate(Rung)}
+    return Report(
+        climb.task.name,
+        tuple(sorted(climb.results, key=lambda r: order[r.rung])),
+        tuple(sorted(climb.findings, key=lambda f: order[f.rung])),
+    )

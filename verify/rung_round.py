@@ -1,0 +1,170 @@
+"""The rung `round`: formats against f64 under the same decisions, within the error budget.
+
+Suspect: the precision schedule. Relies on replay in the domain "shadow", where every lane carries
+its value in formats, the f64 value under replay's own decisions and a running error bound. It
+cannot see faults that formats and f64 share: those belong to the rungs below.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tang.emulator.budget import ErrorBudget, tolerance, ulp_of
+from tang.emulator.records import Decision
+from tang.emulator.replay import Replay, replay
+from tang.kernel.plan import Launch
+from tang.verify.compare import bit_equal, describe
+from tang.verify.report import Finding, RungResult
+from tang.verify.subject import Subject, written
+from tang.verify.verdict import Rung, Verdict
+
+Array = npt.NDArray[Any]
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Planes:
+    """A buffer of floats: value in formats, f64 shadow, bound between them, doubtful elements."""
+
+    value: Array
+    shadow: Array
+    bound: Array
+    taint: Mask
+
+    @property
+    def usable(self) -> Mask:
+        """Finite on both sides and free of decision flips."""
+        return np.isfinite(self.value) & np.isfinite(self.shadow) & ~self.taint
+
+
+def check_round(subject: Subject, lowered: Replay) -> tuple[RungResult, list[Finding]]:
+    """Error, bound and budget of every float buffer, and every decision that flipped."""
+    shadow = replay(
+        subject.expanded, subject.stored, domain="shadow", sizes=subject.sizes, sanitize=False
+    )
+    findings = [_flip(d) for d in shadow.decisions if not d.admissible]
+    tally = _Tally()
+    for launch in subject.expanded.launches:
+        for name in written(launch):
+            if name in shadow.planes and name in lowered.planes:
+                planes = _planes(shadow, name)
+                tally.add(planes)
+                findings += _check_buffer(subject, launch, name, planes, lowered)
+    flips = sum(d.count for d in shadow.decisions if d.admissible)
+    result = RungResult(
+        Rung.ROUND, "", tally.elements, tally.exact, 0, tally.skipped, note=tally.note(flips)
+    )
+    return result, findings
+
+
+def _planes(shadow: Replay, name: str) -> Planes:
+    p = shadow.planes[name]
+    value = np.asarray(shadow.outputs.get(name, p["value"]), np.float64)
+    return Planes(value, p["shadow"], p["bound"], np.asarray(p["taint"], np.bool_))
+
+
+def _check_buffer(
+    subject: Subject, launch: Launch, name: str, planes: Planes, lowered: Replay
+) -> list[Finding]:
+    checks = (
+        _shadow_is_the_program(planes, lowered.planes[name]["value"]),
+        _bound_holds(planes),
+        _budget_holds(subject.task.budget, planes, subject.expanded.buffer(name).type.value),
+    )
+    kernel = launch.kernel
+    return [
+        Finding(
+            Rung.ROUND, verdict, f"{name}: {message}", kernel.name, kernel.origin,
+            detail=detail, origin=origin,
+        )
+        for check in checks if check is not None
+        for verdict, message, detail, origin in (check,)
+    ]  # fmt: skip
+
+
+_Failure = tuple[Verdict, str, str, str]
+
+
+def _shadow_is_the_program(planes: Planes, plain: Array) -> _Failure | None:
+    """Where no decision flipped, the shadow is the f64 replay of rung `lower`, bit for bit."""
+    equal = bit_equal(planes.shadow, np.asarray(plain, np.float64)) | planes.taint
+    if equal.all():
+        return None
+    detail = describe(planes.shadow, np.asarray(plain), equal, ("shadow", "f64"))
+    return Verdict.WRONG, "the shadow left the program without a flip", detail, "shadow"
+
+
+def _bound_holds(planes: Planes) -> _Failure | None:
+    with np.errstate(all="ignore"):
+        over = planes.usable & ~(np.abs(planes.value - planes.shadow) <= planes.bound)
+    if not over.any():
+        return None
+    worst = _worst(planes, over)
+    detail = describe(planes.value, planes.shadow, ~over, ("formats", "f64"), worst)
+    return Verdict.OVER_BUDGET, "error exceeds its derived bound", detail, "bound"
+
+
+def _budget_holds(budget: ErrorBudget | None, planes: Planes, format_: str) -> _Failure | None:
+    if budget is None:
+        return None
+    lost = np.isfinite(planes.shadow) & ~np.isfinite(planes.value) & ~planes.taint
+    if lost.any():
+        detail = describe(planes.value, planes.shadow, ~lost, ("formats", "f64"))
+        return Verdict.OVER_BUDGET, "overflow: f64 is finite, the format is not", detail, "overflow"
+    allowed = tolerance(planes.shadow, budget, format_)
+    with np.errstate(all="ignore"):
+        over = planes.usable & ~(np.abs(planes.value - planes.shadow) <= allowed)
+    if not over.any():
+        return None
+    detail = describe(planes.value, planes.shadow, ~over, ("formats", "f64"), _worst(planes, over))
+    return Verdict.OVER_BUDGET, f"error exceeds {budget}", detail, "budget"
+
+
+def _worst(planes: Planes, over: Mask) -> str:
+    first = np.flatnonzero(over)[0]
+    error = abs(np.ravel(planes.value)[first] - np.ravel(planes.shadow)[first])
+    return f"error there {error:.3g}, bound {np.ravel(planes.bound)[first]:.3g}"
+
+
+def _flip(d: Decision) -> Finding:
+    return Finding(
+        Rung.ROUND,
+        Verdict.OVER_BUDGET,
+        f"{d.op} decides against f64 beyond rounding: {d.left!r} and {d.right!r} are further apart "
+        f"than their errors together ({d.bound:.3g})",
+        kernel=d.kernel,
+        node=d.origin,
+        detail=f"at {d.path}, thread {d.thread}, {d.count} in all",
+        origin="decision",
+    )
+
+
+class _Tally:
+    """Counts, and the largest error and bound in ulps, for the report."""
+
+    def __init__(self) -> None:
+        self.elements = self.exact = self.skipped = 0
+        self.error = self.bound = self.ratio = 0.0
+
+    def add(self, planes: Planes) -> None:
+        usable = planes.usable
+        self.elements += usable.size
+        self.skipped += int(usable.size - usable.sum())
+        error = np.abs(planes.value[usable] - planes.shadow[usable])
+        bound = planes.bound[usable]
+        self.exact += int((error == 0).sum())
+        if error.size:
+            unit = ulp_of(planes.shadow[usable], "f32")
+            self.error = max(self.error, float((error / unit).max()))
+            self.bound = max(self.bound, float((bound / unit).max()))
+            inexact = error > 0
+            if inexact.any():
+                self.ratio = max(self.ratio, float((error[inexact] / bound[inexact]).max()))
+
+    def note(self, flips: int) -> str:
+        text = f"error ≤ {self.error:.3g} ulp, bound {self.bound:.3g} ulp, used {self.ratio:.0%}"
+        return text + (f", {flips} admissible decision flips" if flips else "")
