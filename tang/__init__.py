@@ -7,7 +7,7 @@ it and the compiler. Relies on nothing outside tang at import time but NumPy. It
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from tang import errors, frontend
 from tang.errors import (
@@ -21,6 +21,9 @@ from tang.errors import (
     TangError,
 )
 from tang.frontend import *  # noqa: F403 - the language is this package's surface
+
+if TYPE_CHECKING:
+    from tang.api import Program, compile
 
 _ON_USE: Final = {
     "compile": "tang.api",
@@ -36,9 +39,11 @@ __all__ = [
     "FormatError",
     "GraphError",
     "LimitError",
+    "Program",
     "ProofError",
     "ScheduleError",
     "TangError",
+    "compile",
     "errors",
     *frontend.__all__,
 ]

@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import TypeVar, cast, overload
 
 from tang.frontend.elementwise import elementwise
+from tang.frontend.site import failure
 from tang.frontend.tensors import Tensor
 from tang.frontend.values import Operand, Value, as_value, combine, same_sort, want
 from tang.ir import derived, expr
@@ -79,7 +80,7 @@ silu = _function("silu", _silu, "x · sigmoid(x).")
 def gelu(x: T, approximate: str = "none") -> T:
     """x · Φ(x): with erf, or by its tanh approximation when `approximate="tanh"`."""
     if approximate not in ("none", "tanh"):
-        raise ValueError(f'approximate is "none" or "tanh", not {approximate!r}')
+        raise failure(f'gelu: approximate is "none" or "tanh", not {approximate!r}')
     return _GELU[approximate](x)
 
 

@@ -15,6 +15,7 @@ from tang.frontend.site import failure
 from tang.frontend.values import Operand, Value, want
 from tang.ir import expr
 from tang.ir.expr import Expr, Sort
+from tang.ir.laws import check_laws
 from tang.ir.monoid import Component, Monoid
 
 Parts = Operand | Mapping[str, Operand]
@@ -61,8 +62,6 @@ def monoid(
         commutative,
     )
     if check:
-        from tang.ir.laws import check_laws  # needs high-precision arithmetic; loaded on use
-
         check_laws(found)
     return found
 

@@ -1,6 +1,6 @@
 """Functions along a sequence: cumulative sums and rotary positions.
 
-Defines cumsum, cumprod-like scans by sum, and rope. Relies on `compute`; a scan is a reduction
+Defines cumsum and rope. Relies on `compute`; a scan is a reduction
 with `where s ≤ t`. Faster forms of scans are found by rewriting.
 """
 

@@ -305,7 +305,7 @@ def _less(a: Operand, b: Operand) -> Value:
     if left.sort is BOOL:
         raise failure(f"< of the bools {left!r} and {right!r}: use & | ~ and ==")
     result = combine(derived.lt, left, right)
-    return _related(result, left, right - left - 1) if left.sort is INDEX else result
+    return _related(result, right - left - 1) if left.sort is INDEX else result
 
 
 def _at_most(a: Operand, b: Operand) -> Value:
@@ -315,7 +315,7 @@ def _at_most(a: Operand, b: Operand) -> Value:
     if left.sort is REAL:
         return combine(derived.le, left, right)
     result = combine(lambda x, y: expr.apply("not", derived.lt(y, x)), left, right)
-    return _related(result, left, right - left)
+    return _related(result, right - left)
 
 
 def _equal(a: Operand, b: Operand) -> Value:
@@ -323,10 +323,10 @@ def _equal(a: Operand, b: Operand) -> Value:
     result = combine(lambda x, y: expr.apply("eq", x, y), left, right)
     if left.sort is not INDEX:
         return result
-    return _related(result, left, right - left, left - right)
+    return _related(result, right - left, left - right)
 
 
-def _related(result: Value, left: Value, *forms: Value) -> Value:
+def _related(result: Value, *forms: Value) -> Value:
     return Value(result.expr, result.leaves, forms)
 
 

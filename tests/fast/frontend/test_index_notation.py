@@ -242,12 +242,37 @@ def test_a_user_monoid_reduces() -> None:
         combine=lambda left, right: tg.maximum(left.size, right.size),
         identity=0.0,
         commutative=True,
-        check=False,
     )
     i, k = tg.dims("i k")
     x = tg.input("x", (2, 3))
     t = tg.compute("t", i, tg.reduce(biggest, x[i, k], over=k))
     assert run(t, x=np.array([[1.0, -3, 2], [0, 0, -0.5]])).tolist() == [3, 0.5]
+
+
+def test_a_user_monoid_of_several_components_projects() -> None:
+    average = tg.monoid(
+        "average",
+        {"n": "real", "total": "real"},
+        lift=lambda x: {"n": 1.0, "total": x},
+        combine=lambda a, b: {"n": a.n + b.n, "total": a.total + b.total},
+        project=lambda a: a.total / a.n,
+        identity={"n": 0, "total": 0},
+        commutative=True,
+    )
+    i, k = tg.dims("i k")
+    x = tg.input("x", (2, 4))
+    t = tg.compute("t", i, tg.reduce(average, x[i, k], over=k))
+    assert run(t, x=np.array([[1.0, 2, 3, 4], [0, 0, 2, 2]])).tolist() == [2.5, 1]
+
+
+def test_a_monoid_that_is_not_associative_is_refused() -> None:
+    with pytest.raises(tg.GraphError, match="decayed"):
+        tg.monoid(
+            "decayed",
+            {"acc": "real"},
+            lift=lambda x: x,
+            combine=lambda left, right: 0.5 * left.acc + right.acc,
+        )
 
 
 def test_made_up_names_give_way_and_chosen_names_stay() -> None:
