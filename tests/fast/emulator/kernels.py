@@ -68,7 +68,9 @@ def sort_of(type: Type) -> Sort:
     return Sort.BOOL if type is BOOL else Sort.INDEX
 
 
-def plan_of(k: Kernel, shapes: dict[str, str | int], out: str | int = "n", threads: str | int = "n"):
+def plan_of(
+    k: Kernel, shapes: dict[str, str | int], out: str | int = "n", threads: str | int = "n"
+):
     """A plan of one launch; inputs have one dim each."""
     types = {p.name: p.type for p in k.params}
     inputs = tuple(Input(n, (poly(s),), sort_of(types[n])) for n, s in shapes.items())

@@ -87,9 +87,7 @@ def test_a_loop_with_bounds_that_differ_between_lanes_runs_each_lane_its_own_way
         store(t),
     )
     x = RNG.integers(-8, 8, 90).astype(np.float32)
-    expected = [
-        sum(x[a] + x[a + 1] for a in range(g % 3, min(g % 7 + 3, 88))) for g in range(90)
-    ]
+    expected = [sum(x[a] + x[a + 1] for a in range(g % 3, min(g % 7 + 3, 88))) for g in range(90)]
     assert (run(kernel(*body), x) == np.array(expected, np.float32)).all()
 
 

@@ -1,0 +1,169 @@
+"""The shadow: its bound holds, and decisions that rounding flipped are seen and judged."""
+
+import numpy as np
+import pytest
+from emulator_kernels import GID, f, guarded, i, kernel, load, op, plan_of, store
+
+from tang.emulator.replay import replay
+from tang.kernel.ir import (
+    BF16,
+    F16,
+    F32,
+    I64,
+    MATH,
+    U32,
+    Assign,
+    Bitcast,
+    Call,
+    Convert,
+    Declare,
+    For,
+    Function,
+    Let,
+    Load,
+    Op,
+    Var,
+)
+
+RNG = np.random.default_rng(5)
+
+
+def shadowed(k, x, **more):
+    got = replay(plan_of(k, {"x": "n"}), {"x": x}, domain="shadow", **more)
+    assert not got.findings
+    return got
+
+
+def _holds(got):
+    planes = got.planes["out"]
+    distance = np.abs(got.outputs["y"].astype(np.float64) - planes["shadow"])
+    return bool((distance <= planes["bound"] * (1 + 2.0**-30)).all())
+
+
+def test_exact_operations_have_a_shadow_equal_to_the_value():
+    k = kernel(*guarded(store(op("add", load("x"), f(1.0)))))
+    got = shadowed(k, np.arange(50.0))
+    assert (got.planes["out"]["shadow"] == got.outputs["y"]).all()
+    assert not got.decisions
+
+
+@pytest.mark.parametrize("type_", [F32, F16, BF16], ids=str)
+def test_the_bound_covers_a_long_sum_and_is_not_vacuous(type_):
+    t, j = Var(type_, "t"), Var(I64, "j")
+    term = op("mul", Load(type_, "x", j), Load(type_, "x", op("mod", op("add", j, GID), i(64))))
+    body = guarded(
+        Declare(t, f(0.0, type_)),
+        For(j, i(0), i(64), (Assign(t, op("add", t, term)),)),
+        store(t),
+    )
+    k = kernel(*body, inputs={"x": type_}, out=type_)
+    got = shadowed(k, RNG.standard_normal(64))
+    assert _holds(got)
+    u = {F32: 2.0**-24, F16: 2.0**-11, BF16: 2.0**-8}[type_]
+    assert (got.planes["out"]["bound"] < 64 * 64 * u * 4).all()
+    assert (got.planes["out"]["bound"] > 0).all()
+
+
+@pytest.mark.parametrize("name", [n for n in MATH if MATH[n] == 1] + ["sqrt", "neg"])
+def test_the_bound_covers_each_function_of_an_inexact_argument(name):
+    argument = op("add", op("mul", load("x"), f(0.7)), f(2.1))
+    k = kernel(*guarded(store(op(name, op("div", argument, f(3.3))))))
+    got = shadowed(k, RNG.random(500) * 3)
+    assert _holds(got)
+    assert (got.planes["out"]["bound"] < 1e-4).all()
+
+
+def test_the_bound_covers_division_atan2_and_fma():
+    a, b = op("mul", load("x"), f(0.3)), op("add", load("x"), f(0.1))
+    e = op("fma", op("div", a, b), op("atan2", a, b), Op(F32, "sub", (a, b)))
+    got = shadowed(kernel(*guarded(store(e))), RNG.random(500) + 0.5)
+    assert _holds(got)
+    assert (got.planes["out"]["bound"] < 1e-5).all()
+
+
+def test_the_bound_of_a_function_is_the_ulps_that_it_claims():
+    x = Var(F32, "x")
+    rough = Function("e", (x,), (), op("mul", op("exp2", x), f(1 + 2.0**-22)), "exp2", 3.0)
+    wrong = Function("e", (x,), (), op("mul", op("exp2", x), f(1.01)), "exp2", 3.0)
+    data = RNG.random(100)
+    assert _holds(shadowed(_calling(rough), data))
+    assert not _holds(shadowed(_calling(wrong), data))
+
+
+def _calling(function):
+    return kernel(*guarded(store(Call(F32, "e", (load("x"),)))), functions=(function,))
+
+
+def test_bits_inside_an_implementing_function_do_not_lose_the_shadow():
+    x = Var(F32, "x")
+    b = Var(U32, "b")
+    body = (Let(b, Bitcast(U32, op("exp2", x))),)
+    g = Function("e", (x,), body, Bitcast(F32, b), "exp2", 1.0)
+    got = shadowed(_calling(g), RNG.random(100))
+    assert np.isfinite(got.planes["out"]["bound"]).all()
+    assert not got.planes["out"]["taint"].any()
+
+
+def test_a_bit_cast_outside_such_a_function_has_no_bound():
+    e = Bitcast(F32, Bitcast(U32, op("mul", load("x"), f(0.3))))
+    got = shadowed(kernel(*guarded(store(e))), RNG.random(10))
+    assert np.isinf(got.planes["out"]["bound"]).all()
+
+
+def _compare_third():
+    """x/3·3 < x: decided by rounding alone."""
+    near = op("mul", op("div", load("x"), f(3.0)), f(3.0))
+    return kernel(*guarded(store(op("select", op("lt", near, load("x")), f(1.0), f(2.0)))))
+
+
+def test_a_flip_within_the_bounds_is_admissible_and_taints_what_depends_on_it():
+    got = shadowed(_compare_third(), RNG.random(300).astype(np.float32))
+    assert got.decisions
+    assert all(d.admissible for d in got.decisions)
+    d = got.decisions[0]
+    assert (d.kernel, d.origin, d.op) == ("k", "node", "lt")
+    assert abs(d.left - d.right) <= d.bound
+    taint = got.planes["out"]["taint"]
+    assert 0 < taint.sum() == sum(d.count for d in got.decisions)
+    assert (got.planes["out"]["shadow"] == got.outputs["y"]).all()
+
+
+def test_a_flip_beyond_the_bounds_is_inadmissible():
+    x = Var(F32, "x")
+    wrong = Function("e", (x,), (), op("add", op("exp2", x), f(1.0)), "exp2", 1.0)
+    call = Call(F32, "e", (load("x"),))
+    body = guarded(store(op("select", op("lt", call, f(2.5)), f(1.0), f(2.0))))
+    got = shadowed(kernel(*body, functions=(wrong,)), np.full(70, 0.9))
+    (d,) = got.decisions
+    assert not d.admissible
+    assert (d.path, d.thread, d.count) == ("body[0].then[0]", 0, 70)
+
+
+def test_a_floor_that_rounding_pushes_over_an_integer_is_recorded():
+    e = op("floor", op("mul", op("div", load("x"), f(49.0)), f(49.0)))
+    x = np.arange(1, 200, dtype=np.float32)
+    got = shadowed(kernel(*guarded(store(e))), x)
+    flips = [d for d in got.decisions if d.op == "floor"]
+    assert flips
+    assert all(d.admissible for d in flips)
+
+
+def test_taint_travels_through_a_gather():
+    near = op("mul", op("div", load("x"), f(3.0)), f(3.0))
+    chosen = op("select", op("lt", near, load("x")), f(1.0), f(2.0))
+    e = load("x", Convert(I64, chosen))
+    got = shadowed(kernel(*guarded(store(e))), RNG.random(300).astype(np.float32))
+    assert got.planes["out"]["taint"].any()
+
+
+def test_the_rounding_of_inputs_is_part_of_the_bound():
+    got = shadowed(kernel(*guarded(store(load("x")))), np.full(5, 0.1))
+    assert (got.planes["out"]["shadow"] == 0.1).all()
+    assert (got.planes["out"]["bound"] == abs(float(np.float32(0.1)) - 0.1)).all()
+
+
+def test_overflow_leaves_no_finite_bound():
+    got = shadowed(kernel(*guarded(store(op("mul", load("x"), f(1e30))))), np.full(5, 1e30))
+    assert np.isinf(got.outputs["y"]).all()
+    assert np.isfinite(got.planes["out"]["shadow"]).all()
+    assert np.isinf(got.planes["out"]["bound"]).all()
