@@ -79,8 +79,9 @@ def _check_splits(schedule: Schedule, graph: Graph) -> None:
 
 
 def _lower_node(work: _Lowering, node: Comprehension) -> None:
-    work.results |= values.result_ranges(node, work.sizes, work.results)
-    work.states[node.name] = values.state_ranges(node, work.sizes, work.results)
+    states = values.state_ranges(node, work.sizes, work.results)
+    work.states[node.name] = states
+    work.results |= values.result_ranges(node, work.sizes, work.results, states)
     schedule = work.schedule.of(node.name)
     targets = [n for n in node.output_names() if Ref(node.name, n) in work.needed]
     for name in targets:

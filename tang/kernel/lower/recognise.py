@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 from tang.ir import derived
 from tang.ir.expr import INDEX, REAL, Expr, Sort, arg
@@ -42,14 +42,21 @@ def forms() -> tuple[Form, ...]:
     )
 
 
+@cache
+def forms_of(head: str) -> tuple[Form, ...]:
+    """The forms whose outermost operation is `head`."""
+    return tuple(f for f in forms() if f.pattern.op == head)
+
+
 def _form(op: str, build: Callable[..., Expr], arity: int, sort: Sort = REAL) -> Form:
     holes = tuple(arg(h, sort) for h in _HOLES[:arity])
     return Form(op, build(*holes), holes)
 
 
+@lru_cache(maxsize=8192)
 def recognise(e: Expr) -> tuple[str, tuple[Expr, ...]] | None:
     """before: a derived form → after: (operation, operands); None when no row matches."""
-    for form in forms():
+    for form in forms_of(e.op):
         found = _match(form.pattern, e, {})
         if found is not None:
             return form.op, tuple(found[h] for h in form.holes)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from math import prod
 
 from tang.errors import TangBugError
@@ -52,10 +53,11 @@ def closure(monoid: Monoid, wanted: set[int]) -> tuple[int, ...]:
     return tuple(sorted(found))
 
 
-def states_in(e: Expr) -> set[int]:
+@lru_cache(maxsize=8192)
+def states_in(e: Expr) -> frozenset[int]:
     """The components that an expression reads."""
     pairs = (x.payload for x in walk(e) if x.op == "state")
-    return {int(p[1]) for p in pairs if isinstance(p, tuple)}
+    return frozenset(int(p[1]) for p in pairs if isinstance(p, tuple))
 
 
 def slots(ctx: Context, components: tuple[int, ...], prefix: str = "") -> dict[int, Slot]:

@@ -9,6 +9,7 @@ a pick of one element (as in top-k), any other as size times its body; what data
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from math import prod
 
 from tang.ir.derived import zero
@@ -46,6 +47,7 @@ def _step(e: Expr, found: Mapping[int, Range], leaf: Leaf) -> Range:
     return leaf(e)
 
 
+@lru_cache(maxsize=8192)
 def is_data(e: Expr) -> bool:
     """Whether a value depends on tensors: then no extent is to blame for its size."""
     return any(x.op in ("arg", "state") for x in walk(e))
@@ -155,7 +157,10 @@ def _is_sum(monoid: Monoid, i: int) -> bool:
 
 
 def result_ranges(
-    node: Comprehension, sizes: Sizes, results: Mapping[Ref, Range]
+    node: Comprehension,
+    sizes: Sizes,
+    results: Mapping[Ref, Range],
+    states: Mapping[int, Range],
 ) -> dict[Ref, Range]:
     """The ranges of every index result of a node: outputs and state components."""
     monoid = node.monoid
@@ -163,7 +168,6 @@ def result_ranges(
         leaf = node_leaf(node, sizes, results)
         pairs = zip(node.outputs, node.body, strict=True)
         return {Ref(node.name, n): range_of(e, leaf) for n, e in pairs if e.sort is INDEX}
-    states = state_ranges(node, sizes, results)
     found = {Ref(node.name, monoid.components[i].name): r for i, r in states.items()}
     leaf = state_leaf(monoid, states)
     for c, e in zip(monoid.outputs, monoid.project, strict=True):
