@@ -56,7 +56,7 @@ def evaluate(graph: Graph, inputs: Mapping[str, Any], arithmetic: Arithmetic) ->
         for node in bound.nodes:
             for name, value in evaluate_node(node, tensors, arithmetic).items():
                 tensors[Ref(node.name, name)] = value
-    return {o.name: tensors[o.ref] for o in bound.outputs}
+    return {o.name: arithmetic.structure(np.copy, tensors[o.ref]) for o in bound.outputs}
 
 
 def evaluate_node(

@@ -24,6 +24,7 @@ from tang.interpreter.f64 import F64
 from tang.interpreter.inputs import prepare
 from tang.interpreter.program import Leaves, Space
 from tang.interpreter.windows import Box, window
+from tang.ir.derived import absent
 from tang.ir.expr import BOOL, INDEX, REAL, Expr
 from tang.ir.graph import Comprehension, Dim, Graph
 from tang.ir.monoid import Monoid
@@ -134,7 +135,7 @@ def _map(
 ) -> dict[str, Array]:
     types = [node.tensor(name) for name in node.outputs]
     shape = [d.extent.constant for d in node.point]
-    results = [np.empty(shape, _DTYPES[t.sort]) for t in types]
+    results: list[Array] = [np.empty(shape, _DTYPES[t.sort]) for t in types]
     for box in _boxes(node.point, whole, _lane_limit(node, memory)):
         at = tuple(slice(*box[d.name]) for d in node.point)
         values = Dense(node, tensors, box).elements(node.body, ALL)
@@ -253,11 +254,14 @@ def _by_trees(
         for result, value in zip([*state, seen], [*total, known], strict=True):
             own = (slice(None) if n == 1 else a for a, n in zip(at, result.shape, strict=True))
             result[tuple(own)] = value
-    return state, ALL if seen.all() else seen
+    if seen.all():
+        return state, ALL
+    blank = [F64.constant(absent(c.sort)) for c in monoid.components]
+    return [np.where(seen, s, b) for s, b in zip(state, blank, strict=True)], seen
 
 
 def _empty_state(node: Comprehension, monoid: Monoid) -> list[Array]:
-    states = []
+    states: list[Array] = []
     for c, dims in zip(monoid.components, node.component_dims(), strict=True):
         shape = [d.extent.constant if d.name in dims else 1 for d in node.point]
         shape += [a.size if a.name in c.axes else 1 for a in monoid.axes]
@@ -298,7 +302,7 @@ def _box_state(dense: Dense, monoid: Monoid) -> Part:
     if ufunc is not None and monoid.identity:
         neutral = F64.constant(monoid.identity[0])
         kept = elements[0] if included.all() else np.where(included, elements[0], neutral)
-        kept = dense.spread(kept)
+        kept = dense.spread(np.asarray(kept))
         return [np.asarray(ufunc.reduce(kept, axis=tuple(range(len(dense.node.reduce)))))], ALL
     return _tree(dense, monoid, elements, included)
 

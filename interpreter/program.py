@@ -84,7 +84,8 @@ def run(
                 value = evaluator.leaf(e, [values[i] for i in at])
             values.append(value)
     except OverflowError:
-        return [evaluator.lazily(r, np.asarray(live is None) | live) for r in roots]
+        everywhere = np.asarray(True)
+        return [evaluator.lazily(r, everywhere if live is None else live) for r in roots]
     return [values[i] for i in results]
 
 
