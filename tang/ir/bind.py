@@ -173,7 +173,8 @@ def _solved(e: _Equation, known: dict[str, _Known]) -> bool:
 def _check_equation(e: _Equation, known: Mapping[str, _Known]) -> None:
     value = e.extent.evaluate({s: k.value for s, k in known.items()})
     if value != e.size:
-        raise GraphError(f"{e} is {e.extent} = {value}, but {e.size} came" + _given(e, known))
+        declared = str(e.extent) if e.extent.is_constant else f"{e.extent} = {value}"
+        raise GraphError(f"{e} is {declared}, but {e.size} came" + _given(e, known))
 
 
 def _given(e: _Equation, known: Mapping[str, _Known]) -> str:

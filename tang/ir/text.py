@@ -19,7 +19,7 @@ from tang.ir.monoid import Component, Monoid
 from tang.ir.monoids import BUILTIN, top_k
 from tang.ir.view import GATHERED, Affine, Interval, Read, Ref
 
-LONG: Final = 96
+LONG: Final = 72
 """An operation whose text is longer than this is named."""
 SHORT: Final = 16
 """A gathered read or a shared operation of at most this length is not named."""
