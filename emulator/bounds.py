@@ -1,6 +1,6 @@
 """Running error bounds at data strength: how far a computed value is from its f64 shadow.
 
-Defines `rounding`, `function_rounding` and `propagated`, over f64 arrays. Relies on the standard
+Defines `total`, the bound of a result, and its parts, over f64 arrays. Relies on the standard
 model of IEEE arithmetic to nearest even. It knows no shapes: each bound is made of the values
 that were computed, so it holds for this data only.
 
@@ -17,11 +17,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
 
-from tang.emulator.abstract import F64_MATH
 from tang.ir.format import Format
 
 Values = tuple[Any, ...]
@@ -37,37 +37,70 @@ _EXACT: Final = ("neg", "floor")
 _NO_UNDERFLOW: Final = ("add", "sub", "sqrt")
 
 
-def rounding(op: str, target: Format, size: Value) -> Value:
-    """u·|ŷ| + η/2; the second term is 0 where the result cannot underflow inexactly."""
+@cache
+def rounding(op: str, target: Format) -> tuple[float, float]:
+    """(k, h) with |fl(z) − z| + |f64(z) − z| ≤ k·|fl(z)| + h for one operation.
+
+    k = u + 2⁻⁵³, since the shadow rounds too; h = η/2, or 0 where nothing underflows inexactly.
+    """
     if op in _EXACT:
-        return np.zeros(())
-    u = float(target.unit_roundoff)
-    if op in _NO_UNDERFLOW:
-        return u * size
-    return u * size + float(target.quantum / 2)
+        return 0.0, 0.0
+    own = float(target.unit_roundoff) + SHADOW_UNIT
+    return own, 0.0 if op in _NO_UNDERFLOW else float(target.quantum / 2)
 
 
-def function_rounding(ulp: float, target: Format, size: Value) -> Value:
-    """N ulps of the result: N·2u·|ŷ| / (1 − N·2u) + N·η; infinite when no N is claimed."""
+@cache
+def function_rounding(ulp: float, target: Format) -> tuple[float, float]:
+    """(k, h) for a function within N ulps of its result: N·2u / (1 − N·2u), N·η.
+
+    Infinite where no N is claimed.
+    """
     relative = ulp * 2 * float(target.unit_roundoff)
     if ulp <= 0 or relative >= 1:
-        return np.full(np.shape(size), math.inf)
-    return relative / (1 - relative) * size + ulp * float(target.quantum)
+        return math.inf, math.inf
+    own = relative / (1 - relative) + SHADOW_FUNCTION
+    return own, ulp * float(target.quantum)
+
+
+def total(op: str, x: Values, e: Values, value: Value, shadow: Value, own: Values) -> Value:
+    """The bound of a result: propagated, plus k·|ŷ| + h; 0 where both sides are one infinity.
+
+    Infinite where nothing is known, also where the value overflowed and its shadow did not.
+    """
+    k, h = own
+    size = np.abs(value, dtype=np.float64)
+    bound = propagated(op, x, e) + k * size
+    if h:
+        bound = bound + h
+    if not np.isfinite(bound).all():
+        same = (value == shadow) | (np.isnan(value) & np.isnan(shadow))
+        unknown = np.where(~np.isfinite(value) & same, 0.0, math.inf)
+        bound = np.where(np.isfinite(bound), bound, unknown)
+    return bound
 
 
 def propagated(op: str, x: Values, e: Values) -> Value:
     """sup |op(x + δ) − op(x)| over |δᵢ| ≤ eᵢ, or more; 0 where every eᵢ is 0."""
-    if not any(np.any(b) for b in e):
-        return np.zeros(())
+    if op in ("add", "sub"):
+        return e[0] + e[1]
+    if op in ("neg", "convert"):
+        return e[0]
+    if op in ("mul", "fma"):
+        return _SUPREMA[op](*x, *e)
     bound = _SUPREMA[op](*x, *e)
     still = e[0] == 0
     for b in e[1:]:
         still = still & (b == 0)
-    return np.where(still, 0.0, np.where(np.isnan(bound), math.inf, bound))
+    return np.where(still, 0.0, bound)
 
 
 def _mul(a: Value, b: Value, ea: Value, eb: Value) -> Value:
-    return np.abs(a) * eb + np.abs(b) * ea + ea * eb
+    """|a·b − a'·b'| ≤ |a|·e_b + |b|·e_a + e_a·e_b."""
+    if type(eb) is float and eb == 0.0:
+        return np.abs(b, dtype=np.float64) * ea
+    if type(ea) is float and ea == 0.0:
+        return np.abs(a, dtype=np.float64) * eb
+    return (np.abs(a, dtype=np.float64) + ea) * eb + np.abs(b, dtype=np.float64) * ea
 
 
 def _div(a: Value, b: Value, ea: Value, eb: Value) -> Value:
@@ -82,7 +115,9 @@ def _sqrt(a: Value, e: Value) -> Value:
 
 
 def _fma(a: Value, b: Value, c: Value, ea: Value, eb: Value, ec: Value) -> Value:
-    return _mul(a, b, ea, eb) + ec
+    """As for mul and add; the shadow rounds its product, which may be larger than its sum."""
+    product = np.abs(np.multiply(a, b, dtype=np.float64)) * SHADOW_UNIT
+    return _mul(a, b, ea, eb) + ec + product
 
 
 def _exp2(x: Value, e: Value) -> Value:
@@ -134,20 +169,8 @@ def _atan2(y: Value, x: Value, ey: Value, ex: Value) -> Value:
 
 
 _SUPREMA: Final[dict[str, Callable[..., Any]]] = {
-    "add": lambda a, b, ea, eb: ea + eb,
-    "sub": lambda a, b, ea, eb: ea + eb,
-    "neg": lambda a, e: e,
     "mul": _mul, "div": _div, "sqrt": _sqrt, "fma": _fma,
     "exp2": _exp2, "exp": _exp, "log2": _log2, "log": _log,
     "sin": _bounded_slope(2.0), "cos": _bounded_slope(2.0),
     "erf": _erf, "tanh": _tanh, "sigmoid": _sigmoid, "atan2": _atan2,
 }  # fmt: skip
-
-
-def shadow_rounding(op: str, size: Value) -> Value:
-    """The error of the shadow's own evaluation in f64."""
-    if op in _EXACT:
-        return np.zeros(())
-    if op == "fma":
-        return 2 * SHADOW_UNIT * size
-    return (SHADOW_FUNCTION if op in F64_MATH else SHADOW_UNIT) * size

@@ -97,7 +97,8 @@ def conversion(type_: Type, source: Type) -> Callable[[Any], Any]:
     small = type_ in (F16, BF16)
     if not source.is_float:
         wide = (lambda x: round_to(x, type_.value)) if small else None
-        return integer_to_float(kind, wide)
+        from_int: Callable[[Any], Any] = integer_to_float(kind, wide)
+        return from_int
     if source is type_ or (source in (F16, BF16) and not small):
         return lambda x: np.asarray(x).astype(kind)[()]
     if type_ is BF16 and source is F32:

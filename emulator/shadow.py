@@ -17,13 +17,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from tang.emulator import formats, real
-from tang.emulator.bounds import (
-    SLACK,
-    function_rounding,
-    propagated,
-    rounding,
-    shadow_rounding,
-)
+from tang.emulator.bounds import SLACK, function_rounding, rounding, total
 from tang.emulator.domain import Domain, Operation, Parts
 from tang.emulator.ints import to_array
 from tang.emulator.machine import Array, Machine, Site, Value
@@ -31,6 +25,8 @@ from tang.emulator.records import Decision
 from tang.ir.format import Format, format_named
 from tang.kernel.ir import MATH, Const, Function, Type
 
+_UNARY: Final = ("neg", "sqrt")
+_HOT: Final = ("add", "sub", "mul")
 _ROUNDED_ULP: Final = 0.5
 """The error of an abstract function, which `formats` rounds correctly."""
 
@@ -43,10 +39,6 @@ class Shadowed(NamedTuple):
     bound: Any
 
 
-def _size(value: Value) -> Value:
-    return np.abs(value, dtype=np.float64)
-
-
 def _wide(value: Value) -> Value:
     return np.asarray(value, np.float64)[()]
 
@@ -54,10 +46,10 @@ def _wide(value: Value) -> Value:
 def _literal(constant: Const) -> Shadowed:
     value, exact = formats.literal(constant), real.literal(constant)
     if not np.isfinite(exact):
-        return Shadowed(value, exact, np.float64(0))
+        return Shadowed(value, exact, 0.0)
     distance = abs(float(value) - float(exact)) + 2.0**-53 * abs(exact)
     inexact = float(value) != float(exact) or isinstance(constant.value, str)
-    return Shadowed(value, exact, np.float64(distance if inexact else 0))
+    return Shadowed(value, exact, float(distance) if inexact else 0.0)
 
 
 def _operation(op: str, type_: Type, site: Site) -> Operation:
@@ -73,27 +65,36 @@ def _operation(op: str, type_: Type, site: Site) -> Operation:
 def _arithmetic(op: str, type_: Type) -> Callable[..., Shadowed]:
     rounded, plain = formats.function(op, type_), real.plain_function(op)
     target = format_named(type_.value)
+    own = function_rounding(_ROUNDED_ULP, target) if op in MATH else rounding(op, target)
+    if op in _UNARY:
+
+        def unary(a: Shadowed) -> Shadowed:
+            value, shadow = rounded(a[0]), plain(a[1])
+            return Shadowed(value, shadow, total(op, (_wide(a[0]),), (a[2],), value, shadow, own))
+
+        return unary
+    if op in _HOT:
+
+        def binary(a: Shadowed, b: Shadowed) -> Shadowed:
+            value, shadow = rounded(a[0], b[0]), plain(a[1], b[1])
+            bound = total(op, (a[0], b[0]), (a[2], b[2]), value, shadow, own)
+            return Shadowed(value, shadow, bound)
+
+        return binary
 
     def apply(*operands: Shadowed) -> Shadowed:
-        value = rounded(*(x.value for x in operands))
-        shadow = plain(*(x.shadow for x in operands))
-        size = _size(value)
-        if op in MATH:
-            own = function_rounding(_ROUNDED_ULP, target, size)
-        else:
-            own = rounding(op, target, size)
-        return Shadowed(value, shadow, _total(op, operands, own, shadow))
+        value = rounded(*(x[0] for x in operands))
+        shadow = plain(*(x[1] for x in operands))
+        return Shadowed(value, shadow, _total(op, operands, value, shadow, own))
 
     return apply
 
 
-def _total(op: str, operands: tuple[Shadowed, ...], own: Value, shadow: Value) -> Value:
-    carried = propagated(op, tuple(_wide(x.value) for x in operands), _bounds(operands))
-    return own + carried + shadow_rounding(op, np.abs(shadow))
-
-
-def _bounds(operands: tuple[Shadowed, ...]) -> tuple[Any, ...]:
-    return tuple(x.bound for x in operands)
+def _total(
+    op: str, operands: tuple[Shadowed, ...], value: Value, shadow: Value, own: tuple[float, float]
+) -> Value:
+    given = tuple(_wide(x.value) for x in operands)
+    return total(op, given, tuple(x.bound for x in operands), value, shadow, own)
 
 
 # --- decisions ------------------------------------------------------------------------------------
@@ -189,7 +190,9 @@ def _conversion(type_: Type, source: Type) -> Callable[[Any], Shadowed]:
 
     def narrow(x: Shadowed) -> Shadowed:
         value = convert(x.value)
-        return Shadowed(value, x.shadow, x.bound + rounding("convert", target, _size(value)))
+        own = rounding("convert", target)
+        bound = total("convert", (x.value,), (x.bound,), value, x.shadow, own)
+        return Shadowed(value, x.shadow, bound)
 
     return narrow
 
@@ -216,8 +219,8 @@ def _call(function: Function, site: Site) -> Callable[..., Shadowed]:
 
     def after(m: Machine, result: Value, *operands: Shadowed) -> Shadowed:
         shadow = plain(*(x.shadow for x in operands))
-        own = function_rounding(function.ulp, target, _size(result))
-        return Shadowed(result, shadow, _total(op, operands, own, shadow))
+        own = function_rounding(function.ulp, target)
+        return Shadowed(result, shadow, _total(op, operands, result, shadow, own))
 
     return after
 

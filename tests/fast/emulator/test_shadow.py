@@ -15,6 +15,7 @@ from tang.kernel.ir import (
     Assign,
     Bitcast,
     Call,
+    Const,
     Convert,
     Declare,
     For,
@@ -167,3 +168,12 @@ def test_overflow_leaves_no_finite_bound():
     assert np.isinf(got.outputs["y"]).all()
     assert np.isfinite(got.planes["out"]["shadow"]).all()
     assert np.isinf(got.planes["out"]["bound"]).all()
+
+
+def test_equal_infinities_are_exact_and_leave_finite_bounds_behind():
+    masked = op("select", op("lt", load("x"), f(0.0)), Const(F32, "-inf"), load("x"))
+    e = op("exp2", Op(F32, "sub", (masked, op("div", load("x"), f(3.0)))))
+    got = shadowed(kernel(*guarded(store(e))), RNG.standard_normal(100))
+    assert (got.outputs["y"] == 0).any()
+    assert _holds(got)
+    assert (got.planes["out"]["bound"] < 1e-5).all()
