@@ -126,7 +126,7 @@ class Program:
         given: set[str] = set()
         for r in self.plan.results:
             b = self.plan.buffer(r.buffer)
-            array = unpack(held[b.name].reshape(bound.shapes[b.name]), b.type)
+            array = unpack(held[b.name].reshape(bound.shapes[b.name]), b.type, b.sort)
             shared = b.role is Role.INPUT or b.name in given
             results[r.name] = array.copy() if shared else array
             given.add(b.name)

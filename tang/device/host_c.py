@@ -7,6 +7,7 @@ kernel is called directly on NumPy memory, fast and unguarded; whoever doubts a 
 from __future__ import annotations
 
 import ctypes
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -96,6 +97,7 @@ class HostC:
         """Run jobs in the worker, each within the deadline in seconds."""
         if self._isolation is None:
             self._isolation = Isolation(self._memory)
+            weakref.finalize(self, self._isolation.close)  # whoever forgets to close
         return self._isolation.run(jobs, deadline)
 
     def close(self) -> None:

@@ -13,7 +13,8 @@ from tang.emit.names import Kind, mangle
 NASTY = (
     "packed", "thread", "new", "half", "sampler", "type", "a__b", "gl_x", "gl_", "_gl_x", "assert",
     "main", "out", "e1", "_", "__", "", "Z", "ZZ", "Zu", "Z5fz", "é", "变量", "🙂", "a b", "1x",
-    "x_", "x_b", "x_f2", "__global__", "float", "restrict", "tang_min_i32", "\ud800", "a\nb", "*/", "x",
+    "x_", "x_b", "x_f2", "__global__", "float", "restrict", "tang_min_i32", "\ud800", "a\nb", "*/",
+    "x",
 )  # fmt: skip
 
 names = st.text(max_size=6) | st.sampled_from(NASTY) | st.text("Zu_5fzbk2", max_size=6)
