@@ -150,7 +150,7 @@ def _partial_buffers(
     if monoid.identity is None:
         shape = (chunks, *(d.extent for d in node.point))
         name = work.names.fresh(f"{node.name}_seen_partial")
-        seen = Buffer(name, shape, BOOL, k.U8, Role.TEMPORARY)
+        seen = Buffer(name, shape, BOOL, k.BOOL, Role.TEMPORARY)
     work.buffers += [*found.values(), *([seen] if seen else [])]
     return kernels.Partials(found, seen)
 
@@ -169,9 +169,9 @@ def _add_buffer(
 
 
 def _storage(sort: Sort, real: k.Type, r: Range | None) -> k.Type:
-    """The type in memory: bools are bytes, indices 32 bits where all their values fit."""
+    """The type in memory: BOOL (a byte), and 32 bits for indices where all their values fit."""
     if sort is REAL:
         return real
     if sort is BOOL:
-        return k.U8
+        return k.BOOL
     return k.I32 if r is None or r.within(INT32) else k.I64

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
-from tang.ir.expr import BOOL, INDEX
+from tang.ir.expr import INDEX
 from tang.ir.extent import Poly
 from tang.ir.view import GATHERED, Affine, Interval, Read, View, is_gathered, variable
 from tang.kernel import ir as k
 from tang.kernel.lower import address
-from tang.kernel.lower.build import Value, constant
+from tang.kernel.lower.build import Value
 from tang.kernel.lower.context import Context
 from tang.kernel.lower.ranges import INT32, Range, below
 from tang.kernel.lower.values import read_range
@@ -67,8 +67,6 @@ def load(ctx: Context, buffer: Buffer, at: Value, r: Range | None = None) -> Val
     b = ctx.builder
     index = b.settled(at, b.depth)
     raw = Value(k.Load(param.type, param.name, index.expr), b.depth, None, index.height + 1)
-    if buffer.sort is BOOL:
-        return b.op(k.BOOL, "not", b.op(k.BOOL, "eq", raw, constant(k.U8, 0)))
     found = (r or INT32) if buffer.sort is INDEX else None
     b.demand(found)
     kind = ctx.type_of(buffer.sort)
@@ -81,9 +79,7 @@ def store(ctx: Context, buffer: Buffer, at: Value, value: Value) -> None:
     """Emit the store of a register value, converted to the buffer's type."""
     b = ctx.builder
     param = ctx.param(buffer, writable=True)
-    if buffer.sort is BOOL:
-        value = b.op(k.U8, "select", value, constant(k.U8, 1), constant(k.U8, 0))
-    elif value.expr.type is not param.type:
+    if value.expr.type is not param.type:
         value = b.converted(param.type, value, value.range)
     exprs = [b.settled(v, b.depth).expr for v in (at, value)]
     b.emit(k.Store(param.name, exprs[0], exprs[1]))
@@ -133,23 +129,19 @@ def _guarded(ctx: Context, intervals: list[Interval]) -> Iterator[None]:
 
 def _assign(ctx: Context, read: Read, var: k.Var) -> None:
     """Load into the register, with a range check on every gathered coordinate."""
-    b = ctx.builder
-    sort = ctx.tensors[read.source].sort
-    shape = ctx.tensors[read.source].shape
-    checks: list[Value] = []
-    coords: list[Affine] = []
-    with ExitStack() as bound:
-        for n, (form, extent) in enumerate(zip(read.view.coords, shape, strict=True)):
-            if is_gathered(form):
-                checks += range_check(ctx, form, extent)
-                name = f"%coordinate{n}"
-                bound.enter_context(ctx.bound(name, _checked(ctx, form, extent)))
-                form = variable(name)
-            coords.append(form)
-        invalid = () if read.view.fill is None else (k.Assign(var, ctx.absent(sort).expr),)
-        with ctx.branch(checks, invalid):
-            value = _source_value(ctx, read, tuple(coords))
-            b.emit(k.Assign(var, b.settled(value, b.depth).expr))
+    b, source = ctx.builder, ctx.tensors[read.source]
+    pairs = list(enumerate(zip(read.view.coords, source.shape, strict=True)))
+    looked_up = [(n, form, extent) for n, (form, extent) in pairs if is_gathered(form)]
+    rows = {n: b.let(address.form_value(ctx, form), "row") for n, form, _ in looked_up}
+    checks = [c for _, form, extent in looked_up for c in range_check(ctx, form, extent)]
+    invalid = () if read.view.fill is None else (k.Assign(var, ctx.absent(source.sort).expr),)
+    with ctx.branch(checks, invalid), ExitStack() as bound:
+        coords = list(read.view.coords)
+        for n, _, extent in looked_up:
+            coords[n] = variable(f"%coordinate{n}")
+            bound.enter_context(ctx.bound(f"%coordinate{n}", _checked(ctx, rows[n], extent)))
+        value = _source_value(ctx, read, tuple(coords))
+        b.emit(k.Assign(var, b.settled(value, b.depth).expr))
 
 
 def range_check(ctx: Context, form: Affine, extent: Poly) -> list[Value]:
@@ -157,7 +149,7 @@ def range_check(ctx: Context, form: Affine, extent: Poly) -> list[Value]:
     return address.interval_conditions(ctx, Interval(form, Poly(), extent))
 
 
-def _checked(ctx: Context, form: Affine, extent: Poly) -> Value:
+def _checked(ctx: Context, row: Value, extent: Poly) -> Value:
+    """A coordinate inside its range check: arithmetic with it must not move out."""
     b = ctx.builder
-    value = b.let(address.form_value(ctx, form), "row")
-    return Value(value.expr, value.depth, below(b.sizes.bounds(extent)))
+    return Value(row.expr, b.depth, below(b.sizes.bounds(extent)))
