@@ -29,7 +29,8 @@ def command(
         return
     print(to_text(g))
     if plan:
-        from tang.kernel import lower, plan_text
+        from tang.kernel.lower import lower
+        from tang.kernel.text import plan_text
         from tang.schedule import schedule_auto
 
         print()

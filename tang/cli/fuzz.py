@@ -1,0 +1,81 @@
+"""`tang fuzz`: a differential campaign.
+
+Relies on `tang.fuzz`. Exit code 1 when anything was found; findings are folders under --out.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tang.cli.load import UsageError
+
+
+def command(
+    backends: Annotated[
+        str,
+        typer.Option(
+            help="comma-separated: c, `available` for all that run here, `none` for the rungs "
+            "up to replay, or package.module:factory for your own compiler"
+        ),
+    ] = "available",
+    examples: Annotated[int, typer.Option(min=1, help="how many programs to draw")] = 500,
+    seed: Annotated[int, typer.Option(min=0, help="the draws: same seed, same programs")] = 0,
+    jobs: Annotated[int, typer.Option(min=0, help="worker processes; 0 is one a core")] = 0,
+    seconds: Annotated[
+        float, typer.Option(min=0.0, help="stop drawing after so long; 0 never does")
+    ] = 0.0,
+    out: Annotated[Path, typer.Option(help="where findings go, a folder each")] = Path("findings"),
+    as_json: Annotated[bool, typer.Option("--json", help="the report as JSON")] = False,
+) -> None:
+    """Draw random programs, schedules and inputs; check each on every rung of the ladder.
+
+    A finding is shrunk and written as a folder: graph.json, a paste-ready repro.py (exit 1 with
+    the fault, 0 without), the kernel's text, both sides up to the first differing value.
+
+    Examples:
+
+      tang fuzz --backends c --examples 2000 --seed 1
+
+      tang fuzz --backends mycompiler.tang:backend --examples 300
+    """
+    from tang.fuzz.campaign import Options, run_campaign
+
+    options = Options(
+        backends=_backends(backends),
+        examples=examples,
+        seed=seed,
+        jobs=jobs or os.cpu_count() or 1,
+        seconds=seconds or None,
+        out=out,
+    )
+    report = run_campaign(options)
+    print(json.dumps(report.to_data(), indent=1) if as_json else report.to_text())
+    raise typer.Exit(0 if report.ok else 1)
+
+
+def _backends(text: str) -> tuple[str, ...]:
+    """Backend names; `available` says on stderr what does not run here and why."""
+    from tang.verify.backends import BACKENDS, available
+
+    if text == "none":
+        return ()
+    if text == "available":
+        states = available()
+        for name, reason in states.items():
+            if reason:
+                typer.echo(f"tang: backend {name} does not run here: {reason}", err=True)
+        running = tuple(n for n, reason in states.items() if not reason)
+        if not running:
+            typer.echo("tang: no backend runs here; checking the rungs up to replay", err=True)
+        return running
+    names = tuple(n.strip() for n in text.split(",") if n.strip())
+    for name in names:
+        if ":" not in name and name not in BACKENDS:
+            known = ", ".join(BACKENDS)
+            raise UsageError(f"unknown backend {name!r}: one of {known}, or module:factory")
+    return names
