@@ -68,8 +68,10 @@ def total(op: str, x: Values, e: Values, value: Value, shadow: Value, own: Value
     Infinite where nothing is known, also where the value overflowed and its shadow did not.
     """
     k, h = own
-    size = np.abs(value, dtype=np.float64)
-    bound = propagated(op, x, e) + k * size
+    rounded = k * np.abs(value, dtype=np.float64)
+    if op in ("add", "sub"):
+        rounded = _without_zeros(rounded, x, e)
+    bound = propagated(op, x, e) + rounded
     if h:
         bound = bound + h
     if not np.isfinite(bound).all():
@@ -77,6 +79,14 @@ def total(op: str, x: Values, e: Values, value: Value, shadow: Value, own: Value
         unknown = np.where(~np.isfinite(value) & same, 0.0, math.inf)
         bound = np.where(np.isfinite(bound), bound, unknown)
     return bound
+
+
+def _without_zeros(rounded: Value, x: Values, e: Values) -> Value:
+    """The rounding of a sum, 0 where a term is an exact zero."""
+    for term, bound in zip(x, e, strict=True):
+        if np.count_nonzero(term) != np.size(term):
+            rounded = np.where((term == 0) & (bound == 0), 0.0, rounded)
+    return rounded
 
 
 def propagated(op: str, x: Values, e: Values) -> Value:

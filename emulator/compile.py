@@ -20,7 +20,7 @@ import numpy as np
 from tang.emulator import ints
 from tang.emulator.domain import Domain, Operation
 from tang.emulator.formats import check_conversion
-from tang.emulator.ints import RANGE, Lanes, Node
+from tang.emulator.ints import Lanes, Node
 from tang.emulator.machine import Machine, Site, Value
 from tang.errors import TangBugError
 from tang.kernel.ir import (
@@ -100,12 +100,12 @@ class Compiler:
             unpack = self.domain.unpack
             return lambda m: unpack(type_, m.cells[source].load(m, index(m), site))
         if type_ in (I32, I64):
-            lo, hi = RANGE[type_]
 
             def signed(m: Machine) -> Value:
-                (part,) = m.cells[source].load(m, index(m), site)
+                cells = m.cells[source]
+                (part,) = cells.load(m, index(m), site)
                 if type(part) is ndarray:
-                    return Lanes(part.astype(np.int64), lo, hi)
+                    return Lanes(part.astype(np.int64), *cells.integer_bounds())
                 return int(part)
 
             return signed

@@ -28,9 +28,21 @@ class Cells:
     writer  last thread to write each element since the last barrier, or NOBODY
     reader  the only thread that read it, NOBODY or MANY
     taint   elements that depend on a doubtful decision; None where that is not tracked
+    bounds  of the integers that it holds; None while they are not known
     """
 
-    __slots__ = ("name", "planes", "reader", "scope", "size", "taint", "valid", "writer")
+    __slots__ = (
+        "bounds",
+        "name",
+        "planes",
+        "reader",
+        "scope",
+        "single",
+        "size",
+        "taint",
+        "valid",
+        "writer",
+    )
 
     def __init__(
         self,
@@ -50,6 +62,19 @@ class Cells:
         self.taint = taint
         self.writer: Array | None = None
         self.reader: Array | None = None
+        self.bounds: tuple[int, int] | None = None
+        self.single: Array | None = planes[0] if len(planes) == 1 else None
+
+    def integer_bounds(self) -> tuple[int, int]:
+        """Bounds of all integers that it holds, found by a scan when first asked for."""
+        if self.bounds is None:
+            self.bounds = int(self.planes[0].min()), int(self.planes[0].max())
+        return self.bounds
+
+    def widen(self, lo: int, hi: int) -> None:
+        """Integers between these bounds are stored next."""
+        if self.bounds is not None:
+            self.bounds = min(lo, self.bounds[0]), max(hi, self.bounds[1])
 
     def track_races(self) -> None:
         """Start to record which threads touch which element."""
@@ -75,7 +100,10 @@ class Cells:
             return self._load_uniform(m, index, site)
         inside = self._inside(m, index, site, "reads")
         flat = self._flat(m, index)
-        parts = tuple(p.take(flat, mode="clip") for p in self.planes)
+        if self.single is not None:
+            parts: Parts = (self.single.take(flat, mode="clip"),)
+        else:
+            parts = tuple(p.take(flat, mode="clip") for p in self.planes)
         if inside is not None:
             parts = tuple(np.where(inside, p, p.dtype.type(0)) for p in parts)
         self._note_load(m, flat, inside, site)
@@ -85,6 +113,8 @@ class Cells:
         if self.scope is None:
             quiet = not m.sanitize or (self.valid is None and self.writer is None)
             if quiet and self.taint is None:
+                if self.single is not None:
+                    return (self.single[index],)
                 return tuple(p[index] for p in self.planes)
             flat = np.full(m.lanes, index)
             self._note_load(m, flat, None, site)
@@ -92,6 +122,8 @@ class Cells:
         if self.scope is Scope.THREAD:
             row = slice(index * m.lanes, (index + 1) * m.lanes)
             self._note_row(m, row, index, site)
+            if self.single is not None:
+                return (self.single[row].copy(),)
             return tuple(p[row].copy() for p in self.planes)
         flat = self._flat(m, index)
         self._note_load(m, flat, None, site)

@@ -145,7 +145,11 @@ class _Statements:
             blank = np.zeros(len(planes[0]), np.bool_)
             taint = blank.copy() if m.taint is not None else None
             valid = blank if m.sanitize else None
+            if valid is not None and m.mask is not None and s.scope is Scope.THREAD:
+                # lanes that do not execute here never read what they did not write
+                valid[: s.size * m.lanes].reshape(-1, m.lanes)[:] = ~m.mask
             cells = Cells(s.name, planes, s.size, s.scope, valid=valid, taint=taint)
+            cells.bounds = 0, 0
             if s.scope is Scope.WORKGROUP and m.sanitize:
                 cells.track_races()
             m.cells[s.name] = cells
@@ -168,7 +172,12 @@ class _Statements:
         def store(m: Machine) -> None:
             given = value(m)
             part = decide(m, given) if type_ is BOOL else to_array(given)
-            m.cells[target].store(m, index(m), (part,), site)
+            cells = m.cells[target]
+            if type(given) is Lanes:
+                cells.widen(given.lo, given.hi)
+            elif type(given) is int:
+                cells.widen(given, given)
+            cells.store(m, index(m), (part,), site)
 
         return store
 
