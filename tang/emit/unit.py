@@ -7,7 +7,6 @@ compiles nothing and knows no device.
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,13 +17,20 @@ from tang.emit.dialect import Dialect, UnsupportedError
 from tang.emit.names import Kind, mangle
 from tang.emit.printer import Printer
 from tang.emit.walk import postorder, statements
-from tang.errors import DeviceError, TangBugError
+from tang.errors import DeviceError
 from tang.kernel.ir import Call, Declare, Function, Kernel
 
 DIALECTS: Final[Mapping[str, Dialect]] = {"c": C}
 """The languages by name."""
 
-_HELPER = re.compile(r"\btang_\w+")
+_HOLE: Final = "\0"
+"""Stands for a symbol that is not chosen yet; no text holds it otherwise."""
+
+_HELPER: Final = re.compile(r"\btang_\w+")
+
+
+_SYMBOL: Final = "\0symbol\0"
+"""Stands for a definition's own symbol until its text is known to be new."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,16 +73,23 @@ def dialect_named(language: str) -> Dialect:
 
 @dataclass(slots=True)
 class _Building:
-    """A unit under construction: definitions in order, and which symbol has which text."""
+    """A unit under construction: definitions in order, and which text has which symbol.
+
+    `seen` has the callees of each function by identity and keeps it alive, so that its identity
+    stays its own; `printed` has the symbol that a function got with these callees.
+    """
 
     dialect: Dialect
     pieces: list[str] = field(default_factory=list)
-    taken: dict[str, str] = field(default_factory=dict)
+    known: dict[tuple[str, Kind], dict[str, str]] = field(default_factory=dict)
+    copies: dict[tuple[Kind, str], int] = field(default_factory=dict)
+    seen: dict[int, tuple[Function, tuple[str, ...]]] = field(default_factory=dict)
+    printed: dict[tuple[int, tuple[str, ...]], str] = field(default_factory=dict)
 
     def add(self, kernel: Kernel) -> str:
         """Print a kernel after its functions, unless it is there; its symbol."""
         functions: dict[str, str] = {}
-        for f in _callees_first(kernel.functions):
+        for f in self._in_order(kernel.functions):
             functions[f.name] = self._function(f, functions)
         mutable = (s.var.name for s in statements(kernel.body) if isinstance(s, Declare))
         printer = Printer(self.dialect, functions, frozenset(mutable))
@@ -87,43 +100,50 @@ class _Building:
         return self._place(kernel.name, Kind.KERNEL, lines)
 
     def _function(self, f: Function, known: Mapping[str, str]) -> str:
-        printer = Printer(self.dialect, known)
-        return self._place(f.name, Kind.FUNCTION, lambda symbol: printer.function(f, symbol))
+        """The symbol of a function; printed once per object, since plans share them."""
+        calls = tuple(known[name] for name in self._callees(f))
+        if (id(f), calls) not in self.printed:
+            printer = Printer(self.dialect, known)
+            symbol = self._place(f.name, Kind.FUNCTION, lambda s: printer.function(f, s))
+            self.printed[id(f), calls] = symbol
+        return self.printed[id(f), calls]
+
+    def _callees(self, f: Function) -> tuple[str, ...]:
+        """Names of the functions that a function calls."""
+        if id(f) not in self.seen:
+            roots = (*(s.value for s in f.body), f.result)
+            calls = (e for root in roots for e in postorder(root) if isinstance(e, Call))
+            self.seen[id(f)] = (f, tuple(dict.fromkeys(c.function for c in calls)))
+        return self.seen[id(f)][1]
+
+    def _in_order(self, functions: Iterable[Function]) -> list[Function]:
+        """Functions of a kernel, each after those it calls (calls never form a cycle)."""
+        by_name = {f.name: f for f in functions}
+        order: dict[str, Function] = {}
+
+        def visit(f: Function) -> None:
+            if f.name not in order:
+                for name in self._callees(f):
+                    visit(by_name[name])
+                order[f.name] = f
+
+        for f in by_name.values():
+            visit(f)
+        return list(order.values())
 
     def _place(self, name: str, kind: Kind, lines: Callable[[str], list[str]]) -> str:
-        for copy in itertools.count(1):
-            symbol = mangle(name, kind, copy)
-            text = "\n".join(lines(symbol))
-            if symbol not in self.taken:
-                self.taken[symbol] = text
-                self.pieces.append(text)
-            if self.taken[symbol] == text:
-                return symbol
-        raise TangBugError("symbols ran out")
+        """The symbol of a definition, which is printed unless an equal one was."""
+        text = "\n".join(lines(_HOLE))
+        symbols = self.known.setdefault((name, kind), {})
+        if text not in symbols:
+            symbols[text] = mangle(name, kind, len(symbols) + 1)
+            self.pieces.append(text.replace(_HOLE, symbols[text]))
+        return symbols[text]
 
     def text(self) -> str:
         """Prelude, the helpers that are mentioned, then the definitions."""
         helpers = _mentioned(self.pieces, self.dialect.helpers)
         return "\n\n".join([self.dialect.prelude.rstrip(), *helpers, *self.pieces]) + "\n"
-
-
-def _callees_first(functions: Iterable[Function]) -> list[Function]:
-    """The functions of a kernel, each after those it calls (calls never form a cycle)."""
-    by_name = {f.name: f for f in functions}
-    order: dict[str, Function] = {}
-
-    def visit(f: Function) -> None:
-        if f.name in order:
-            return
-        for root in (*(s.value for s in f.body), f.result):
-            for e in postorder(root):
-                if isinstance(e, Call) and e.function != f.name:
-                    visit(by_name[e.function])
-        order[f.name] = f
-
-    for f in by_name.values():
-        visit(f)
-    return list(order.values())
 
 
 def _origin(kernel: Kernel) -> list[str]:
