@@ -111,11 +111,15 @@ class Report:
         }
 
 
+_BITWISE = (Rung.EMIT, Rung.ROUND)
+
+
 def _result_line(r: RungResult) -> str:
     label = f"{r.rung.value} {r.backend}".strip()
     if r.unsupported:
         return f"  {label:<14} UNSUPPORTED: {r.unsupported}"
-    parts = [f"{r.elements} elements", f"{r.exact} bit-equal"]
+    parts = [f"{r.elements} elements"]
+    parts += [f"{r.exact} bit-equal"] if r.rung in _BITWISE else []
     parts += [f"{r.skipped} skipped"] if r.skipped else []
     parts += [f"{r.undecided} UNDECIDED"] if r.undecided else []
     parts += [r.note] if r.note else []

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tang.emulator.budget import ErrorBudget, tolerance, ulp_of
+from tang.emulator.budget import ErrorBudget, tolerance
 from tang.emulator.records import Decision
 from tang.emulator.replay import Replay, replay
 from tang.kernel.plan import Launch
@@ -144,11 +144,11 @@ def _flip(d: Decision) -> Finding:
 
 
 class _Tally:
-    """Counts, and the largest error and bound in ulps, for the report."""
+    """Counts, and the largest value, error and bound, for the report."""
 
     def __init__(self) -> None:
         self.elements = self.exact = self.skipped = 0
-        self.error = self.bound = self.ratio = 0.0
+        self.largest = self.error = self.bound = self.ratio = 0.0
 
     def add(self, planes: Planes) -> None:
         usable = planes.usable
@@ -158,13 +158,16 @@ class _Tally:
         bound = planes.bound[usable]
         self.exact += int((error == 0).sum())
         if error.size:
-            unit = ulp_of(planes.shadow[usable], "f32")
-            self.error = max(self.error, float((error / unit).max()))
-            self.bound = max(self.bound, float((bound / unit).max()))
+            self.largest = max(self.largest, float(np.abs(planes.shadow[usable]).max()))
+            self.error = max(self.error, float(error.max()))
+            self.bound = max(self.bound, float(bound.max()))
             inexact = error > 0
             if inexact.any():
                 self.ratio = max(self.ratio, float((error[inexact] / bound[inexact]).max()))
 
     def note(self, flips: int) -> str:
-        text = f"error ≤ {self.error:.3g} ulp, bound {self.bound:.3g} ulp, used {self.ratio:.0%}"
+        text = (
+            f"error {self.error:.3g}, bound {self.bound:.3g}, largest value {self.largest:.3g}, "
+            f"at most {self.ratio:.0%} of a bound used"
+        )
         return text + (f", {flips} admissible decision flips" if flips else "")
