@@ -75,8 +75,12 @@ def _node(node: Comprehension, tensors: Mapping[Ref, Value], memory: int) -> dic
         if node.monoid is None:
             return _map(node, tensors, whole, memory)
         return _reduction(node, node.monoid, tensors, whole, memory)
-    except (LimitError, OverflowError):
+    except (LimitError, OverflowError, _UnfitError):
         return evaluate_node(node, tensors, F64)
+
+
+class _UnfitError(Exception):
+    """The laws of this monoid do not cover these values: only the serial fold is right."""
 
 
 class Dense(Lanes):
@@ -300,7 +304,7 @@ def _box_state(dense: Dense, monoid: Monoid) -> Part:
     elements = [dense.spread(_with_rank(np.asarray(e), len(dense.shape))) for e in elements]
     ufunc = next((u for m, u in _UFUNCS if m == monoid), None)
     if ufunc is not None and monoid.identity:
-        neutral = F64.constant(monoid.identity[0])
+        (neutral,) = dense.run(monoid.identity, Leaves())
         kept = elements[0] if included.all() else np.where(included, elements[0], neutral)
         kept = dense.spread(np.asarray(kept))
         return [np.asarray(ufunc.reduce(kept, axis=tuple(range(len(dense.node.reduce)))))], ALL
@@ -308,13 +312,18 @@ def _box_state(dense: Dense, monoid: Monoid) -> Part:
 
 
 def _tree(dense: Dense, monoid: Monoid, elements: Sequence[Array], included: Mask) -> Part:
-    """Neighbours joined pairwise until one is left."""
+    """Neighbours joined pairwise until one is left.
+
+    The laws hold on folds from the identity, so infinities and NaN are combined with it first.
+    """
     r = len(dense.node.reduce)
     steps = prod(dense.shape[:r])
     lanes = Lanes(dense.node, {}, F64)
     states = [np.reshape(e, (steps, *e.shape[r:])) for e in elements]
     mask = dense.spread(included)
     seen = ALL if included.all() else np.reshape(mask, (steps, *mask.shape[r:]))
+    if not _finite(states):
+        states = _started(lanes, monoid, states)
 
     def part(index: slice | int) -> Part:
         return [s[index] for s in states], seen[index] if seen.ndim else seen
@@ -324,11 +333,30 @@ def _tree(dense: Dense, monoid: Monoid, elements: Sequence[Array], included: Mas
         pairs = _merged(lanes, monoid, part(slice(0, even, 2)), part(slice(1, even, 2)))
         rest, rest_seen = part(slice(even, steps))
         states = [_appended(a, b) for a, b in zip(pairs[0], rest, strict=True)]
-        seen = _appended(pairs[1], rest_seen) if pairs[1].ndim else pairs[1]
+        if seen.ndim:
+            pair_seen = np.broadcast_to(pairs[1], (even // 2, *seen.shape[1:]))
+            seen = _appended(pair_seen, rest_seen)
         steps = even // 2 + steps % 2
+    if not monoid.strict and not _finite(part(0)[0]):
+        raise _UnfitError
     if monoid.identity and not included.all():
         return _identified(lanes, monoid, part(0))
     return part(0)
+
+
+def _finite(states: Sequence[Array]) -> bool:
+    return all(bool(np.isfinite(s).all()) for s in states)
+
+
+def _started(lanes: Lanes, monoid: Monoid, states: list[Array]) -> list[Array]:
+    """identity · element for every element, where the laws cover special values."""
+    if not monoid.strict:
+        raise _UnfitError
+    if monoid.identity is None:
+        return states
+    identity = lanes.run(monoid.identity, Leaves())
+    joined = Leaves(states=(identity, states), components=monoid.components)
+    return lanes.run(monoid.combine, joined)
 
 
 def _appended(a: Array, b: Array) -> Array:
