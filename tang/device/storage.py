@@ -79,11 +79,11 @@ def pack(array: AnyArray, t: Type) -> AnyArray:
         return np.ascontiguousarray(array, dtype=dtype_of(t))
 
 
-def unpack(memory: AnyArray, t: Type, sort: Sort) -> AnyArray:
+def unpack(memory: AnyArray, t: Type, sort: Sort = Sort.REAL) -> AnyArray:
     """Memory as values: bf16 becomes float32, bools become bool, the rest stays as it is."""
     if t is Type.BF16:
         return (memory.astype(np.uint32) << 16).view(np.float32)
-    return memory != 0 if sort is Sort.BOOL else memory
+    return memory != 0 if sort is Sort.BOOL or t is Type.BOOL else memory
 
 
 def checked_input(name: str, array: object, sort: Sort) -> AnyArray:

@@ -7,6 +7,7 @@ that hold representable values; in memory they are 16-bit words.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from typing import Final
 
@@ -60,6 +61,7 @@ typedef double f64;
 """
 
 
+@functools.lru_cache(maxsize=4096)
 def _literal(c: Const) -> Text:
     if c.type is Type.BOOL:
         return Text("1" if c.value else "0")

@@ -20,6 +20,7 @@ from tang.emit.walk import (
     postorder,
     statements,
     used_names,
+    variables,
 )
 from tang.kernel.ir import Array, Barrier, Declare, For, If, Kernel, Let, Load, Scope, Stmt, Var
 
@@ -71,7 +72,7 @@ def group_lines(printer: Printer, parts: tuple[Part, ...], workgroup: int, depth
 
 def thread_head(body: Iterable[Stmt], workgroup: int, depth: int) -> list[str]:
     """The line that opens the loop over threads, and the ids that the body uses."""
-    used = {e.name: e.type for s in statements(body) for e in _vars(s)}
+    used = {name: v.type for name, v in variables(body).items()}
     pad = INDENT * depth
     lines = [f"{pad}for (i64 thread = 0; thread < {workgroup}; ++thread) {{"]
     for name, value in (("local_id", "thread"), ("global_id", f"group * {workgroup} + thread")):
@@ -128,11 +129,6 @@ def _is_uniform(s: Stmt, uniform: frozenset[str]) -> bool:
     return all(not isinstance(e, Load) for e in found) and all(
         e.name in uniform for e in found if isinstance(e, Var)
     )
-
-
-def _vars(s: Stmt) -> Iterator[Var]:
-    for root in expressions(s):
-        yield from (e for e in postorder(root) if isinstance(e, Var))
 
 
 def _phases(parts: Iterable[Part]) -> Iterator[Phase]:

@@ -8,6 +8,7 @@ kind and one name get one identifier.
 from __future__ import annotations
 
 import enum
+import functools
 from typing import Final
 
 
@@ -26,6 +27,7 @@ ESCAPE: Final = "Z"
 _PLAIN: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXY0123456789")
 
 
+@functools.lru_cache(maxsize=4096)
 def mangle(name: str, kind: Kind = Kind.VALUE, copy: int = 1) -> str:
     """An identifier for a name: `row_max` → `row_max_`; distinct arguments, distinct identifiers.
 

@@ -83,6 +83,8 @@ class Printer:
 
     def expr(self, root: Expr, level: int = SELECT) -> str:
         """The text of an expression, in parentheses if weaker than `level`."""
+        if isinstance(root, Const | Var):
+            return self._one(root, ()).at_least(level)
         done: dict[int, Text] = {}
         for e in postorder(root):
             done[id(e)] = self._one(e, tuple(done[id(a)] for a in operands(e)))

@@ -82,7 +82,6 @@ class _Building:
     dialect: Dialect
     pieces: list[str] = field(default_factory=list)
     known: dict[tuple[str, Kind], dict[str, str]] = field(default_factory=dict)
-    copies: dict[tuple[Kind, str], int] = field(default_factory=dict)
     seen: dict[int, tuple[Function, tuple[str, ...]]] = field(default_factory=dict)
     printed: dict[tuple[int, tuple[str, ...]], str] = field(default_factory=dict)
 

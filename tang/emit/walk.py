@@ -88,10 +88,15 @@ def expressions(s: Stmt) -> tuple[Expr, ...]:
 
 
 def subexpressions(body: Iterable[Stmt]) -> Iterator[Expr]:
-    """Every subexpression of every statement."""
-    for s in statements(body):
-        for e in expressions(s):
-            yield from postorder(e)
+    """Every distinct subexpression object of every statement, in no particular order."""
+    seen: set[int] = set()
+    stack = [e for s in statements(body) for e in expressions(s)]
+    while stack:
+        e = stack.pop()
+        if id(e) not in seen:
+            seen.add(id(e))
+            stack.extend(operands(e))
+            yield e
 
 
 def variables(body: Iterable[Stmt]) -> dict[str, Var]:

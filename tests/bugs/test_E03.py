@@ -13,7 +13,8 @@ NASTY = (
     "packed", "thread", "new", "half", "sampler", "type", "a__b", "a_b", "gl_x", "assert", "main",
     "out", "e1", "_", "__", "变量", "é", "int", "restrict", "_Bool", "exp2f", "sqrtf", "f32", "i64",
     "group", "first_group", "last_group", "y0", "isnan", "NAN", "INFINITY", "errno", "linux",
-    "unix",     "tang_min_i32", "tang_u32_of_f32", "x", "x_", "x_b", "x_f", "x_k", "i_end", "a b", "*/", "1",
+    "unix", "tang_min_i32", "tang_u32_of_f32", "x", "x_", "x_b", "x_f", "x_k", "i_end",
+    "a b", "*/", "1",
 )  # fmt: skip
 ID = k.Var(k.I64, "global_id")
 
