@@ -261,7 +261,7 @@ class _Reader:
 
     def monoid(self, c: Cursor) -> Monoid:
         head = ("name", "inputs", "components", "lift", "identity", "combine")
-        f = c.fields(*head, "outputs", "project", "commutative", "axes")
+        f = c.fields(*head, "outputs", "project", "commutative", "axes", "strict")
         axes = (item.fields("name", "size") for item in f["axes"].items(MAX_DIMS))
         identity = f["identity"]
         try:
@@ -276,6 +276,7 @@ class _Reader:
                 self.exprs(f["project"]),
                 f["commutative"].boolean(),
                 tuple(Axis(_name(a["name"]), a["size"].integer(1, MAX_EXTENT)) for a in axes),
+                f["strict"].boolean(),
             )
         except GraphError as error:
             raise _placed(c, error) from error

@@ -99,6 +99,7 @@ class _Writer:
             "outputs": [_component(c) for c in m.outputs],
             "project": self.exprs(m.project),
             "commutative": m.commutative,
+            "strict": m.strict,
             "axes": [{"name": a.name, "size": a.size} for a in m.axes],
         }
 

@@ -238,7 +238,7 @@ def _constant(e: Expr) -> str:
 def _monoid(m: Monoid) -> Iterator[str]:
     inputs = ", ".join(s.value for s in m.inputs)
     axes = "".join(f", {_name(a.name)}:{a.size}" for a in m.axes)
-    kind = "commutative" if m.commutative else "ordered"
+    kind = ("commutative" if m.commutative else "ordered") + ("" if m.strict else ", finite only")
     yield f"monoid {_name(m.name)}({inputs}){axes} {kind}"
     start = 0
     for part, targets, exprs in (
