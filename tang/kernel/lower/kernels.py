@@ -134,7 +134,7 @@ def _guarded_body(ctx: Context, task: Task) -> tuple[k.Stmt, ...]:
     condition = tail_guard(b, thread, total)
     with b.nested() as scope:
         b.floor = ctx.pin = b.depth
-        address.thread_coordinates(ctx, thread)
+        address.thread_coordinates(ctx, Value(thread.expr, b.depth, thread.range))
         BODY[task.role](ctx, task)
     guarded = k.If(condition.expr, tuple(scope.statements))
     return (*b.scopes[0].statements, guarded)

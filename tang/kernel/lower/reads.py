@@ -97,6 +97,7 @@ def _source_value(ctx: Context, read: Read, coords: tuple[Affine, ...]) -> Value
 
 def _conditional(ctx: Context, read: Read) -> Value:
     b, view = ctx.builder, read.view
+    ctx.param(ctx.tensors[read.source])
     sort = ctx.tensors[read.source].sort
     outside = ctx.absent(sort) if view.fill is None else ctx.literal(view.fill)
     var = k.Var(ctx.type_of(sort), b.names.fresh(read.source.node))

@@ -118,12 +118,13 @@ def test_every_monoid_folds_as_defined_in_every_split(name: str, split: int, agr
 
 
 @pytest.mark.parametrize("split", SPLITS)
-@pytest.mark.parametrize("name", MONOIDS)
+@pytest.mark.parametrize("name", [n for n, m in BUILTIN.items() if m.identity is not None])
 def test_an_empty_reduction_gives_the_projected_identity(
     name: str, split: int, agree: Agree
 ) -> None:
-    graph = folded(MONOIDS[name], 2, "n")
-    agree(graph, data(graph, n=0), splits("f", split))
+    for n in (0, "n") if BUILTIN[name].inputs[0] is not INDEX else (0,):
+        graph = folded(BUILTIN[name], 2, n)
+        agree(graph, data(graph, n=0), splits("f", split))
 
 
 @pytest.mark.parametrize("split", SPLITS)
