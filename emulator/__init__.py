@@ -1,1 +1,30 @@
-"""emulator."""
+"""What a kernel computes: rounding, replay over arithmetic domains, and error budgets.
+
+Gathers the names that the rest of tang uses. Relies on `tang.ir`, on the data types of
+`tang.kernel` and on the interpreter's arithmetic, never on lowering or emitters. It does not judge:
+verdicts are in `tang.verify`.
+"""
+
+from tang.emulator.budget import ErrorBudget, accepts, budget_from, within
+from tang.emulator.domains import balls, domain_named
+from tang.emulator.functions import call_function
+from tang.emulator.records import Decision, Finding, Kind
+from tang.emulator.replay import Replay, replay, replay_launch
+from tang.emulator.rounding import round_to
+
+__all__ = [
+    "Decision",
+    "ErrorBudget",
+    "Finding",
+    "Kind",
+    "Replay",
+    "accepts",
+    "balls",
+    "budget_from",
+    "call_function",
+    "domain_named",
+    "replay",
+    "replay_launch",
+    "round_to",
+    "within",
+]

@@ -5,8 +5,9 @@ cannot change the rounding, and on balls where it could. It knows nothing of the
 functions that replace these in kernels.
 
 Exactness: an f64 result r is trusted to 8 ulp. Where r·(1−2⁻⁴⁹) and r·(1+2⁻⁴⁹) round to one number
-of the format, that number is the correctly rounded one; elsewhere, and for every element in f64,
-a ball is refined until both its ends round alike.
+of the format, that number is the correctly rounded one. For the format f64 the same is done in
+x87 extended precision with a margin of 2⁻⁶⁰, where NumPy has it. Elsewhere, and for erf in f64, a
+ball is refined until both its ends round alike.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ Value = Any
 Function = Callable[..., Any]
 
 _MARGIN: Final = 2.0**-49
+_EXTENDED_MARGIN: Final = np.longdouble(2.0) ** -60
 _PRECISIONS: Final = (128, 400, 1600, 6400)
 _FARTHEST: Final = 8192
 _ERF: Final = np.frompyfunc(math.erf, 1, 1)
@@ -52,23 +54,39 @@ F64_MATH: Final[dict[str, Function]] = {
 @cache
 def rounded_function(op: str, format: str) -> Function:
     """A row of MATH on f64 values, correctly rounded to the format; the result is f64."""
-    function = F64_MATH[op]
+    attempt = _from_extended if format == "f64" else _from_f64
 
     def rounded(*operands: Value) -> Value:
         wide = tuple(np.asarray(x, np.float64) for x in operands)
-        near = np.asarray(function(*wide), np.float64)
-        if format == "f64":
-            doubtful = np.isfinite(near)
-            result = near.copy()
-        else:
-            result = round_to(near * (1 - _MARGIN), format).copy()
-            doubtful = result != round_to(near * (1 + _MARGIN), format)
-            doubtful &= ~np.isnan(near)
+        result, doubtful = attempt(op, format, wide)
         if doubtful.any():
             _refine(result, doubtful, op, format, wide)
         return result[()]
 
     return rounded
+
+
+def _from_f64(op: str, format: str, operands: tuple[Array, ...]) -> tuple[Array, Array]:
+    near = np.asarray(F64_MATH[op](*operands), np.float64)
+    result = _narrow(near * (1 - _MARGIN), format)
+    doubtful = result != _narrow(near * (1 + _MARGIN), format)
+    return result, doubtful & ~np.isnan(near)
+
+
+def _narrow(x: Array, format: str) -> Array:
+    if format == "f32":  # the hardware rounds once
+        return x.astype(np.float32).astype(np.float64)
+    return np.array(round_to(x, format))
+
+
+def _from_extended(op: str, format: str, operands: tuple[Array, ...]) -> tuple[Array, Array]:
+    if op == "erf" or np.finfo(np.longdouble).nmant < 63:
+        near = np.asarray(F64_MATH[op](*operands), np.float64)
+        return near.copy(), np.isfinite(near)
+    near = np.asarray(F64_MATH[op](*(x.astype(np.longdouble) for x in operands)))
+    result = (near * (1 - _EXTENDED_MARGIN)).astype(np.float64)
+    doubtful = result != (near * (1 + _EXTENDED_MARGIN)).astype(np.float64)
+    return result, doubtful & ~np.isnan(near)
 
 
 def _refine(
@@ -92,11 +110,19 @@ def _correct(op: str, format: str, operands: tuple[float, ...]) -> float | None:
         number = getattr(balls, op)(*(balls.from_f64(x) for x in operands))[()]
         if not isinstance(number, flint.arb):
             return None
-        ends = (round_fraction(_rational(end), format) for end in (number.lower(), number.upper()))
-        low, high = ends
+        with flint.ctx.workprec(precision + 64):  # the ends are rounded outwards to this
+            ends = number.lower(), number.upper()
+        low, high = (_rounded(end, format) for end in ends)
         if low == high:
             return low
     return round_fraction(_rational(number.mid()), format)
+
+
+def _rounded(end: Value, format: str) -> float:
+    near = float(end)  # to nearest even where the result is normal
+    if format == "f64" and 2.0**-1000 < abs(near) < math.inf:
+        return near
+    return round_fraction(_rational(end), format)
 
 
 def _rational(end: Value) -> Fraction:

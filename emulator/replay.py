@@ -264,6 +264,8 @@ class _Session:
         if used.writer is not None:
             memory.written |= used.writer >= 0
             memory.kernel = kernel
+        elif used.valid is not None:
+            memory.written = used.valid
         if used.valid is not None and used.valid[: prod(memory.shape)].all():
             memory.valid = None
 

@@ -7,8 +7,8 @@ no rounding but to nearest even with overflow to infinity.
 
 from __future__ import annotations
 
-import functools
 from fractions import Fraction
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
@@ -22,6 +22,8 @@ F64Array = npt.NDArray[np.float64]
 
 ROUNDINGS: Final = ("rne",)
 OVERFLOWS: Final = ("inf",)
+_TINY32: Final = np.full(8, 2.0**-140, np.float32)
+_TINY64: Final = np.full(8, 2.0**-1060)
 
 
 def round_to(x: npt.ArrayLike, format: str | Format, rounding: str = "rne") -> F64Array:
@@ -33,7 +35,6 @@ def round_to(x: npt.ArrayLike, format: str | Format, rounding: str = "rne") -> F
     target = format_named(format) if isinstance(format, str) else format
     if rounding not in ROUNDINGS:
         raise FormatError(f"unknown rounding {rounding!r}: one of {', '.join(ROUNDINGS)}")
-    require_subnormals()
     with np.errstate(all="ignore"):
         value = np.asarray(x, np.float64)
         return value if target.p == 53 else _round_nearest_even(value, target)
@@ -45,9 +46,14 @@ def _round_nearest_even(x: F64Array, target: Format) -> F64Array:
     _, exponent = np.frexp(safe)  # |safe| = m · 2^exponent with ½ ≤ m < 1
     quantum = np.maximum(exponent - target.p, target.emin - target.p + 1)
     rounded = np.ldexp(np.rint(np.ldexp(safe, -quantum)), quantum)
-    overflow = np.abs(rounded) > float(target.largest)
+    overflow = np.abs(rounded) > _largest(target)
     rounded = np.where(overflow, np.copysign(np.inf, safe), rounded)
     return np.asarray(np.where(finite, rounded, x), np.float64)
+
+
+@cache
+def _largest(target: Format) -> float:
+    return float(target.largest)
 
 
 def round_fraction(x: Fraction, format: str | Format) -> float:
@@ -106,14 +112,14 @@ def bf16_round(x: Array) -> Array:
     return rounded
 
 
-@functools.cache
 def require_subnormals() -> None:
-    """Raise DeviceError when this process flushes f32 or f64 subnormals to zero."""
-    for kind, tiny in ((np.float32, 2.0**-140), (np.float64, 2.0**-1060)):
-        x: Array = np.full(8, tiny, kind)
-        one: Array = np.ones(8, kind)
-        if not ((x * one == x) & (x + x != 0) & (x != 0)).all():
+    """Raise DeviceError when this process flushes f32 or f64 subnormals to zero.
+
+    Cheap, and done before every replay: a library that is loaded later can change the mode.
+    """
+    for tiny in (_TINY32, _TINY64):
+        if not (tiny * tiny.dtype.type(1)).all() or not (tiny + tiny).all():
             raise DeviceError(
-                f"this host flushes {kind.__name__} subnormals to zero, so nothing can be "
+                f"this host flushes {tiny.dtype} subnormals to zero, so nothing can be "
                 "emulated: something loaded into the process set FTZ/DAZ (often -ffast-math)"
             )
