@@ -57,11 +57,14 @@ def rounded_function(op: str, format: str) -> Function:
     attempt = _from_extended if format == "f64" else _from_f64
 
     def rounded(*operands: Value) -> Value:
-        wide = tuple(np.asarray(x, np.float64) for x in operands)
-        result, doubtful = attempt(op, format, wide)
-        if doubtful.any():
-            _refine(result, doubtful, op, format, wide)
-        return result[()]
+        given = np.broadcast_arrays(*(np.asarray(x, np.float64) for x in operands))
+        flat = tuple(np.ascontiguousarray(x).reshape(-1) for x in given)
+        result, doubtful = attempt(op, format, flat)
+        for i in np.flatnonzero(doubtful):
+            found = _correct(op, format, tuple(float(x[i]) for x in flat))
+            if found is not None and not (found == 0 and result[i] == 0):  # keep a zero's sign
+                result[i] = found
+        return result.reshape(given[0].shape)[()]
 
     return rounded
 
@@ -87,20 +90,6 @@ def _from_extended(op: str, format: str, operands: tuple[Array, ...]) -> tuple[A
     result = (near * (1 - _EXTENDED_MARGIN)).astype(np.float64)
     doubtful = result != (near * (1 + _EXTENDED_MARGIN)).astype(np.float64)
     return result, doubtful & ~np.isnan(near)
-
-
-def _refine(
-    result: Array, doubtful: Array, op: str, format: str, operands: tuple[Array, ...]
-) -> None:
-    flat = result.reshape(-1)
-    chosen = np.flatnonzero(doubtful)
-    spread = [np.broadcast_to(x, result.shape).reshape(-1) for x in operands]
-    for i in chosen:
-        found = _correct(op, format, tuple(float(x[i]) for x in spread))
-        if found is not None and not (found == 0 and flat[i] == 0):
-            flat[i] = found
-    if not np.shares_memory(flat, result):
-        result[...] = flat.reshape(result.shape)
 
 
 def _correct(op: str, format: str, operands: tuple[float, ...]) -> float | None:
