@@ -60,7 +60,10 @@ class Prover:
         if not all(at.decides(w) for w in coupled):
             return
         found = self._range(coord, at.dims, coupled)
-        if found is not None and (found[0] < 0 or found[1] >= size):
+        if found is None or (found[0] >= 0 and found[1] < size):
+            return
+        every = tuple(w for w in where if at.decides(w))
+        if self._range(coord, at.dims, every) is not None:  # None: no point is read at all
             raise GraphError(
                 f"{at.text}.view.coords[{n}] = {coord} ranges over [{found[0]}, {found[1]}], but "
                 f"dim {n} of {str(read.source)!r} has extent {size}: guard the read with a fill, "

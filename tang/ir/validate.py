@@ -323,6 +323,8 @@ class _NodeCheck:
 
     def check_axes(self, monoid: Monoid) -> None:
         """A component may depend only on its own axes, also through its inputs."""
+        if not monoid.axes:
+            return
         below = [self.body_axes(b) for b in self.node.body]
         for c, e in zip(monoid.components, monoid.lift, strict=True):
             extra = sorted(_free_axes(e, below) - set(c.axes))

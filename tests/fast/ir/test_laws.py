@@ -82,7 +82,7 @@ def test_matrix_multiplication_is_not_strict():
 
 
 def test_an_affine_scan_is_not_strict():
-    with pytest.raises(GraphError, match="breaks associativity in (value|b)"):
+    with pytest.raises(GraphError, match=r"breaks associativity in (value|b)"):
         check_laws(replace(AFFINE_SCAN, strict=True))
 
 
