@@ -27,6 +27,7 @@ FLAGS: Final = (
     "-ffp-contract=off",  # a product and a sum never fuse unasked
     "-fno-math-errno",  # square roots are instructions; values stay the same
     "-fno-strict-aliasing",
+    "-fno-sanitize=all",  # the checks that zig adds by itself
     "-fwrapv",  # integer overflow, which lowering excludes, would at least be the same everywhere
     "-w",
 )
@@ -120,8 +121,10 @@ def open_compiler(options: CompilerOptions) -> Compiler:
         cache.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as e:
         raise DeviceError(f"cannot make the cache folder {cache}: {e}; pass another one") from e
-    flags = (options.optimize, *FLAGS, *options.extra)
-    return Compiler(command, _version(command), flags, cache)
+    version = _version(command)
+    deep = ("-fbracket-depth=65536",) if "clang" in version else ()
+    flags = (options.optimize, *FLAGS, *deep, *options.extra)
+    return Compiler(command, version, flags, cache)
 
 
 def default_cache() -> Path:

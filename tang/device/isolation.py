@@ -124,9 +124,10 @@ class Isolation:
             self._stop()
             return Timeout(deadline)
         line = stdout.readline()
-        return self._answer(json.loads(line)) if line else self._crashed(worker)
+        return self._answer(line) if line else self._crashed(worker)
 
-    def _answer(self, answer: dict[str, Any]) -> dict[str, Any] | Outcome:
+    def _answer(self, line: bytes) -> dict[str, Any] | Outcome:
+        answer: dict[str, Any] = json.loads(line)
         if "memory" in answer:
             self._stop()
             return OutOfMemory(str(answer["memory"]))
@@ -154,7 +155,8 @@ class Isolation:
     # --- the process and its memory
 
     def _ready(self, libraries: set[str]) -> subprocess.Popen[bytes]:
-        if len(self._opened | libraries) > _LIBRARIES:
+        died = self._worker is not None and self._worker.poll() is not None
+        if died or len(self._opened | libraries) > _LIBRARIES:
             self._stop()
         self._opened |= libraries
         if self._worker is None:

@@ -10,10 +10,11 @@ from __future__ import annotations
 import ctypes
 import json
 import mmap
+import os
 import resource
 import sys
 import time
-from typing import Any
+from typing import IO, Any
 
 HEADER = mmap.PAGESIZE
 """The first page: a counter of finished jobs, for the parent to read after a crash."""
@@ -98,19 +99,29 @@ def _limit(memory: int, cpu: int) -> None:
         resource.setrlimit(kind, (allowed, hard))
 
 
+def _private(standard: int, mode: str) -> IO[str]:
+    """A standard stream under another number; kernels that print or read find nothing there."""
+    kept = os.fdopen(os.dup(standard), mode, encoding="ascii")
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, standard)
+    os.close(nothing)
+    return kept
+
+
 def main() -> None:
     """Serve requests from standard input until it ends."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     worker = Worker(int(sys.argv[1]))
-    for line in sys.stdin:
+    requests, answers = _private(0, "r"), _private(1, "w")
+    for line in requests:
         try:
             answer = worker.serve(json.loads(line))
         except MemoryError as e:
             answer = {"memory": str(e) or "out of memory"}
         except (OSError, AttributeError) as e:
             answer = {"error": f"{type(e).__name__}: {e}"}
-        sys.stdout.write(json.dumps(answer) + "\n")
-        sys.stdout.flush()
+        answers.write(json.dumps(answer) + "\n")
+        answers.flush()
 
 
 if __name__ == "__main__":

@@ -72,12 +72,12 @@ def group_lines(printer: Printer, parts: tuple[Part, ...], workgroup: int, depth
 
 def thread_head(body: Iterable[Stmt], workgroup: int, depth: int) -> list[str]:
     """The line that opens the loop over threads, and the ids that the body uses."""
-    used = {name: v.type for name, v in variables(body).items()}
+    used = variables(body)
     pad = INDENT * depth
     lines = [f"{pad}for (i64 thread = 0; thread < {workgroup}; ++thread) {{"]
     for name, value in (("local_id", "thread"), ("global_id", f"group * {workgroup} + thread")):
         if name in used:
-            t = used[name].value
+            t = used[name].type.value
             text = value if t == "i64" else f"({t})({value})"
             lines.append(f"{pad}{INDENT}const {t} {mangle(name)} = {text};")
     return lines
