@@ -43,6 +43,7 @@ class Value:
 class Scope:
     """The statements of one block so far and what is known by name in it."""
 
+    is_loop: bool = False
     statements: list[k.Stmt] = field(default_factory=list)
     known: dict[Hashable, Value] = field(default_factory=dict)
 
@@ -76,9 +77,9 @@ class Builder:
         self.scopes[-1].statements.append(statement)
 
     @contextmanager
-    def nested(self) -> Iterator[Scope]:
+    def nested(self, is_loop: bool = False) -> Iterator[Scope]:
         """A new innermost scope; what to make of its statements is up to the caller."""
-        scope = Scope()
+        scope = Scope(is_loop)
         self.scopes.append(scope)
         try:
             yield scope
@@ -94,6 +95,12 @@ class Builder:
             yield
         finally:
             self.scopes.extend(inner)
+
+    def sunk(self, depth: int, limit: int) -> int:
+        """The deepest scope down to `limit` that runs at most as often as the one at `depth`."""
+        while depth < min(limit, self.depth) and not self.scopes[depth + 1].is_loop:
+            depth += 1
+        return depth
 
     def find(self, key: Hashable, depth: int) -> Value | None:
         """What is known under a key in the scopes down to that depth."""

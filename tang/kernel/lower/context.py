@@ -14,7 +14,7 @@ from tang.errors import TangBugError
 from tang.ir.derived import absent
 from tang.ir.expr import BOOL, REAL, Expr, Sort
 from tang.ir.extent import Poly
-from tang.ir.graph import Comprehension
+from tang.ir.graph import Comprehension, Dim
 from tang.ir.view import Affine, Ref
 from tang.kernel import ir as k
 from tang.kernel.lower.build import Builder, Value
@@ -34,6 +34,7 @@ class Context:
     threads    the dims over which threads are laid out, with extents, slowest first
     pin        depth outside of which a read that is not proved safe must not move
     validated  whether every read is in bounds at every point (no condition excludes points)
+    dims       by result of the node the point dims that it has
     tensors    the buffer of each tensor that a kernel may read or write
     """
 
@@ -43,6 +44,7 @@ class Context:
     tensors: Mapping[Ref, Buffer]
     results: Mapping[Ref, Range]
     states: Mapping[int, Range]
+    dims: Mapping[str, tuple[Dim, ...]]
     env: dict[str, Value] = field(default_factory=dict)
     threads: tuple[tuple[str, Poly], ...] = ()
     pin: int = 0
@@ -107,7 +109,7 @@ class Context:
         var = k.Var(b.index, b.names.fresh(name.strip("%")))
         b.demand(extent)
         start, stop = (b.settled(v, b.depth).expr for v in (lo, hi))
-        with b.nested() as scope, self.bound(name, Value(var, b.depth, below(extent))):
+        with b.nested(is_loop=True) as scope, self.bound(name, Value(var, b.depth, below(extent))):
             yield
         b.emit(k.For(var, start, stop, tuple(scope.statements)))
 

@@ -54,12 +54,16 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """What every kernel of a plan may know: sizes, buffers of tensors, ranges of index values."""
+    """What every kernel of a plan may know: sizes, buffers, ranges of index values, dims.
+
+    dims  by node and result the point dims that the result has
+    """
 
     sizes: Sizes
     tensors: Mapping[Ref, Buffer]
     results: Mapping[Ref, Range]
     states: Mapping[str, Mapping[int, Range]]
+    dims: Mapping[str, Mapping[str, tuple[Dim, ...]]]
 
 
 def launch_of(task: Task, world: World) -> Launch:
@@ -114,6 +118,7 @@ def _context(task: Task, world: World, builder: Builder) -> Context:
         tensors=world.tensors,
         results=world.results,
         states=world.states.get(node.name, {}),
+        dims=world.dims[node.name],
         threads=threads,
         validated=complete and address.always_iterates(node, world.sizes),
     )
@@ -257,7 +262,7 @@ def _unless_empty(
 
 def _store_component(ctx: Context, slot: Slot, depth: int) -> None:
     c = slot.component
-    names = {d.name for d in ctx.node.tensor(c.name).dims}
+    names = {d.name for d in ctx.dims[c.name]}
     with ctx.branch(store_condition(ctx, names)), ctx.axis_loops(c.axes):
         value = state.read_slot(ctx, slot, state.own_coords(ctx, c), depth)
         _store_result(ctx, c.name, value, c.axes)
@@ -272,10 +277,9 @@ def store_condition(ctx: Context, names: set[str]) -> list[Value]:
 
 
 def _store_result(ctx: Context, name: str, value: Value, axes: tuple[str, ...] = ()) -> None:
-    tensor = ctx.node.tensor(name)
     buffer = ctx.tensors[Ref(ctx.node.name, name)]
     ctx.builder.subject = f"the store of {buffer.name}"
-    coords = _coordinates(tuple(d.name for d in tensor.dims), axes)
+    coords = _coordinates(tuple(d.name for d in ctx.dims[name]), axes)
     reads.store(ctx, buffer, address.linear_index(ctx, coords, buffer.shape), value)
 
 
@@ -287,7 +291,7 @@ def _coordinates(dims: tuple[str, ...], axes: tuple[str, ...]) -> tuple[Affine, 
 
 
 def _partial_dims(ctx: Context, component: str) -> tuple[str, ...]:
-    return (CHUNK, *(d.name for d in ctx.node.tensor(component).dims))
+    return (CHUNK, *(d.name for d in ctx.dims[component]))
 
 
 def _store_partials(ctx: Context, task: Task, slots: dict[int, Slot], seen: k.Var | None) -> None:

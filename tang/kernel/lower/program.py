@@ -37,6 +37,7 @@ class _Lowering:
     tensors: dict[Ref, Buffer] = field(default_factory=dict)
     results: dict[Ref, Range] = field(default_factory=dict)
     states: dict[str, dict[int, Range]] = field(default_factory=dict)
+    dims: dict[str, dict[str, tuple[Dim, ...]]] = field(default_factory=dict)
     launches: list[Launch] = field(default_factory=list)
 
 
@@ -82,6 +83,7 @@ def _lower_node(work: _Lowering, node: Comprehension) -> None:
     states = values.state_ranges(node, work.sizes, work.results)
     work.states[node.name] = states
     work.results |= values.result_ranges(node, work.sizes, work.results, states)
+    work.dims[node.name] = result_dims(node)
     schedule = work.schedule.of(node.name)
     targets = [n for n in node.output_names() if Ref(node.name, n) in work.needed]
     for name in targets:
@@ -89,7 +91,7 @@ def _lower_node(work: _Lowering, node: Comprehension) -> None:
         ref = Ref(node.name, name)
         label = f"{node.name}_{name}"
         _add_buffer(work, ref, label, tensor.shape, tensor.sort, schedule.storage)
-    apart = {n: d for n in targets if (d := dims_apart(node, n, work.sizes)) is not None}
+    apart = {n: d for n in targets if (d := dims_apart(work, node, n)) is not None}
     together = tuple(n for n in targets if n not in apart)
     if together:
         _main_kernels(work, node, together, schedule)
@@ -99,14 +101,24 @@ def _lower_node(work: _Lowering, node: Comprehension) -> None:
         _launch(work, kernels.Task(node, name, "point", dims, group, schedule))
 
 
-def dims_apart(node: Comprehension, name: str, sizes: Sizes) -> tuple[Dim, ...] | None:
+def result_dims(node: Comprehension) -> dict[str, tuple[Dim, ...]]:
+    """By result of a node the point dims that it has: outputs all, components what they need."""
+    if node.monoid is None:
+        return dict.fromkeys(node.outputs, node.point)
+    found = dict.fromkeys((c.name for c in node.monoid.outputs), node.point)
+    for c, names in zip(node.monoid.components, node.component_dims(), strict=True):
+        found[c.name] = tuple(d for d in node.point if d.name in names)
+    return found
+
+
+def dims_apart(work: _Lowering, node: Comprehension, name: str) -> tuple[Dim, ...] | None:
     """The dims of a state component that needs a kernel of its own, or None.
 
     A component without a dim is stored by the threads at 0 along it: none where it is empty.
     """
-    dims = node.tensor(name).dims
+    dims = work.dims[node.name][name]
     missing = [d for d in node.point if d not in dims]
-    return None if all(sizes.never_empty(d.extent) for d in missing) else dims
+    return None if all(work.sizes.never_empty(d.extent) for d in missing) else dims
 
 
 def _main_kernels(
@@ -126,7 +138,7 @@ def _launch(work: _Lowering, task: kernels.Task) -> None:
     """Build and append a kernel, unless it can never have a thread."""
     if any(d.extent == Poly() for d in task.dims):
         return
-    world = kernels.World(work.sizes, work.tensors, work.results, work.states)
+    world = kernels.World(work.sizes, work.tensors, work.results, work.states, work.dims)
     work.launches.append(kernels.launch_of(task, world))
 
 
@@ -142,7 +154,8 @@ def _partial_buffers(
     found: dict[int, Buffer] = {}
     for i in kernels.components_for(monoid, targets):
         c = monoid.components[i]
-        shape = (chunks, *node.tensor(c.name).shape)
+        dims = (d.extent for d in work.dims[node.name][c.name])
+        shape = (chunks, *dims, *(poly(monoid.axis_size(a)) for a in c.axes))
         kind = _storage(c.sort, schedule.accumulate, work.states[node.name].get(i))
         name = work.names.fresh(f"{node.name}_{c.name}_partial")
         found[i] = Buffer(name, shape, c.sort, kind, Role.TEMPORARY)

@@ -43,10 +43,10 @@ def is_plain(view: View) -> bool:
 
 
 def home_depth(ctx: Context, read: Read) -> int:
-    """The depth at which the read is made: its coordinates', or the pin's if it is not safe."""
+    """The depth at which the read is made: out of loops if it is safe, else inside the pin."""
     depths = [ctx.env[v].depth for v in read.view.dims()]
     own = max([ctx.builder.floor, *depths])
-    return own if is_safe(ctx, read) else max(own, ctx.pin)
+    return ctx.builder.sunk(own, ctx.pin) if is_safe(ctx, read) else max(own, ctx.pin)
 
 
 def is_safe(ctx: Context, read: Read) -> bool:

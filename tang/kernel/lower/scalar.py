@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from math import prod
 from typing import Final
 
@@ -61,9 +62,10 @@ class Evaluator:
 
     def prepare(self, roots: tuple[Expr, ...]) -> None:
         """Compute every fold below the roots, inner ones first, once per free static axis."""
-        for e in walk(*roots):
-            if e.op == "fold" and e not in self.folds:
-                self.folds[e] = self._keep(e)
+        for root in roots:
+            for e in folds_in(root):
+                if e not in self.folds:
+                    self.folds[e] = self._keep(e)
 
     def _uses(self, roots: tuple[Expr, ...]) -> dict[int, int]:
         count: dict[int, int] = {}
@@ -115,6 +117,12 @@ class Evaluator:
             term = b.settled(body, b.depth).expr
             b.emit(k.Assign(total, k.Op(total.type, "add", (total, term))))
         return r
+
+
+@lru_cache(maxsize=4096)
+def folds_in(root: Expr) -> tuple[Expr, ...]:
+    """The folds below an expression, inner ones first."""
+    return tuple(e for e in walk(root) if e.op == "fold")
 
 
 def folded_axis(e: Expr) -> tuple[str, int]:
