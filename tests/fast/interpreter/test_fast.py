@@ -23,7 +23,7 @@ MONOIDS = [*BUILTIN.values(), top_k(2)]
 NORMAL = st.floats(-4, 4, width=16)
 DYADIC = st.integers(-8, 8).map(lambda n: n / 4)
 SPECIAL = st.sampled_from([0.0, 1.0, -2.0, np.inf, -np.inf, np.nan])
-CALM = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+CALM = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @pytest.fixture(autouse=True)
