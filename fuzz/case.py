@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from tang.kernel.schedule import Schedule
 Array = NDArray[Any]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Case:
     """A program with a schedule and data.
 
@@ -39,7 +39,10 @@ class Case:
     inputs: Mapping[str, Array]
     seed: int = 0
     index: int = -1
-    choices: tuple[int, ...] = field(default=(), repr=False)
+    choices: tuple[int, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<Case {self.name}: {len(self.graph.nodes)} nodes>"
 
     @property
     def name(self) -> str:

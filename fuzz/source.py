@@ -1,8 +1,8 @@
-"""Where random decisions come from: one question, "a number below n", and two who answer it.
+"""Where random decisions come from: one question, "a number below n", and who answers it.
 
-Defines `Source`, answered by a seeded generator (fast, recorded) or by hypothesis (shrinkable), and
-the weighted choices built on it. Relies on hypothesis for the second alone. Every choice lists its
-simplest option first, because hypothesis shrinks numbers towards 0; nothing here knows a graph.
+Defines `Source`, answered by a seeded generator (fast, recorded), by a list of earlier answers, or
+by hypothesis, and the weighted choices built on it. Every choice lists its simplest option first,
+because numbers shrink towards 0; nothing here knows a graph.
 """
 
 from __future__ import annotations
@@ -23,6 +23,9 @@ class Source(Protocol):
     def below(self, n: int) -> int:
         """A number in 0 … n−1; towards 0 when shrinking. A choice of one is not a choice."""
 
+    def option(self, weights: tuple[int, ...]) -> int:
+        """The position of an option drawn by weight; towards 0 when shrinking."""
+
     def part(self, build: Callable[[Source], T]) -> T:
         """The result of `build`, marked as one part, so that shrinking can drop it whole."""
 
@@ -30,7 +33,7 @@ class Source(Protocol):
 class SeededSource:
     """Decisions from (seed, index) alone: the same on every machine and version of anything.
 
-    `choices` records them, so that hypothesis can take over where a check failed.
+    `choices` records them, so that shrinking can take over where a check failed.
     """
 
     def __init__(self, seed: int, index: int) -> None:
@@ -44,18 +47,62 @@ class SeededSource:
         self.choices.append(choice)
         return choice
 
+    def option(self, weights: tuple[int, ...]) -> int:
+        left = self._random() * sum(weights)
+        choice = 0
+        while choice < len(weights) - 1 and left >= weights[choice]:
+            left -= weights[choice]
+            choice += 1
+        self.choices.append(choice)
+        return choice
+
     def part(self, build: Callable[[Source], T]) -> T:
         return build(self)
 
 
+class ReplaySource:
+    """Decisions read from a list, 0 when it is exhausted and never out of range.
+
+    `choices` are those that were used; `spans` the (start, end) of every part among them.
+    """
+
+    def __init__(self, script: Sequence[int]) -> None:
+        self._script = script
+        self.choices: list[int] = []
+        self.spans: list[tuple[int, int]] = []
+
+    def below(self, n: int) -> int:
+        if n == 1:
+            return 0
+        at = len(self.choices)
+        choice = min(self._script[at], n - 1) if at < len(self._script) else 0
+        self.choices.append(choice)
+        return choice
+
+    def option(self, weights: tuple[int, ...]) -> int:
+        return self.below(len(weights))
+
+    def part(self, build: Callable[[Source], T]) -> T:
+        start = len(self.choices)
+        result = build(self)
+        self.spans.append((start, len(self.choices)))
+        return result
+
+
 class HypothesisSource:
-    """Decisions drawn by hypothesis: for shrinking, and for strategies in anybody's own tests."""
+    """Decisions drawn by hypothesis: for shrinking, and for strategies in anybody's own tests.
+
+    Options are drawn without their weights, so that the same choices mean the same everywhere.
+    """
 
     def __init__(self, draw: Callable[[st.SearchStrategy[Any]], Any]) -> None:
         self._draw = draw
 
     def below(self, n: int) -> int:
         return 0 if n == 1 else int(self._draw(_numbers(n)))
+
+    def option(self, weights: tuple[int, ...]) -> int:
+        return self.below(len(weights))
 
     def part(self, build: Callable[[Source], T]) -> T:
         result: T = self._draw(_part(build))
@@ -78,18 +125,13 @@ def choose(source: Source, options: Sequence[T]) -> T:
 
 
 def weighted(source: Source, options: Sequence[tuple[int, T]]) -> T:
-    """One of the options by integer weight; shrinks towards the first."""
-    left = source.below(sum(weight for weight, _ in options))
-    for weight, option in options:
-        if left < weight:
-            return option
-        left -= weight
-    return options[-1][1]
+    """One of two or more options by integer weight; shrinks towards the first."""
+    return options[source.option(tuple(weight for weight, _ in options))][1]
 
 
 def chance(source: Source, percent: int) -> bool:
     """True in so many of 100 draws; shrinks towards False."""
-    return source.below(100) >= 100 - percent
+    return source.option((100 - percent, percent)) == 1
 
 
 def between(source: Source, low: int, high: int) -> int:

@@ -1,0 +1,155 @@
+"""Child processes that answer questions, and whose death is an answer too.
+
+Defines `Child`: a fresh interpreter that loads one handler and applies it to messages. Relies on
+pipes and on `select`, so on POSIX. It restarts nothing and judges nothing; messages are pickled
+between processes of one program and are never read from anywhere else.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pickle
+import select
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import IO, Any, Final
+
+_HEAD: Final = struct.Struct("<Q")
+
+
+class ChildDiedError(Exception):
+    """The child ended before it answered; the message says how, with the end of its stderr."""
+
+
+class ChildTimeoutError(Exception):
+    """The child did not answer in time and was ended."""
+
+
+class Child:
+    """A process that answers messages with `handler(message)`.
+
+    `target` is "module:function"; called with `arguments` in the child, it returns the handler.
+    """
+
+    def __init__(self, target: str, *arguments: object) -> None:
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close()
+        environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tang.fuzz.child"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            env=environment,
+        )
+        self.send((list(sys.path), target, arguments))
+
+    def send(self, message: object) -> None:
+        """Hand over a message; a child that is already dead shows when the answer is awaited."""
+        data = pickle.dumps(message)
+        pipe = self._pipe(self._process.stdin)
+        try:
+            pipe.write(_HEAD.pack(len(data)) + data)
+            pipe.flush()
+        except (BrokenPipeError, ConnectionResetError):
+            return
+
+    def fileno(self) -> int:
+        """For `select`: readable once an answer is on its way, or the child is dead."""
+        return self._pipe(self._process.stdout).fileno()
+
+    def receive(self, timeout: float | None = None) -> Any:  # noqa: ANN401 - any message
+        """The next answer; raises ChildDiedError or ChildTimeoutError, and then the child is gone."""
+        deadline = None if timeout is None else time.monotonic() + timeout
+        (length,) = _HEAD.unpack(self._exactly(_HEAD.size, deadline))
+        return pickle.loads(self._exactly(length, deadline))  # noqa: S301 - our own child's
+
+    def ask(self, message: object, timeout: float | None = None) -> Any:  # noqa: ANN401
+        """Send a message and await its answer."""
+        self.send(message)
+        return self.receive(timeout)
+
+    def close(self) -> None:
+        """End the process."""
+        if self._process.poll() is None:
+            self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout, self._log):
+            _close(pipe)
+
+    def _exactly(self, count: int, deadline: float | None) -> bytes:
+        data = bytearray()
+        while len(data) < count:
+            left = None if deadline is None else max(0.0, deadline - time.monotonic())
+            ready, _, _ = select.select([self.fileno()], [], [], left)
+            if not ready:
+                self.close()
+                raise ChildTimeoutError("no answer in time")
+            piece = os.read(self.fileno(), min(count - len(data), 1 << 20))
+            if not piece:
+                raise ChildDiedError(self._last_words())
+            data += piece
+        return bytes(data)
+
+    def _last_words(self) -> str:
+        status = self._process.wait()
+        self._log.seek(0)
+        text = self._log.read().decode(errors="replace").strip()
+        self.close()
+        how = f"ended by signal {-status}" if status < 0 else f"ended with status {status}"
+        return f"{how}\n{text[-4000:]}".strip()
+
+    @staticmethod
+    def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
+        if pipe is None:
+            raise ChildDiedError("the child has no pipe")
+        return pipe
+
+
+def _close(pipe: IO[bytes] | None) -> None:
+    try:
+        if pipe is not None:
+            pipe.close()
+    except BrokenPipeError:
+        return
+
+
+def load(target: str) -> Any:  # noqa: ANN401 - whatever the name stands for
+    """The object named by "package.module:attribute" or "FILE.py:attribute".
+
+    Raises ImportError or AttributeError as Python does.
+    """
+    place, _, attribute = target.rpartition(":")
+    if place.endswith(".py"):
+        path = Path(place).resolve()
+        sys.path.insert(0, str(path.parent))
+        place = path.stem
+    return getattr(importlib.import_module(place), attribute)
+
+
+def _read(pipe: IO[bytes]) -> Any:  # noqa: ANN401 - any message
+    head = pipe.read(_HEAD.size)
+    if len(head) < _HEAD.size:
+        sys.exit(0)
+    return pickle.loads(pipe.read(_HEAD.unpack(head)[0]))  # noqa: S301 - our own parent's
+
+
+def main() -> None:
+    """The child's side: answers go to the pipe, prints to stderr; an exception ends it."""
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    path, target, arguments = _read(sys.stdin.buffer)
+    sys.path[:] = path
+    handler = load(target)(*arguments)
+    while True:
+        data = pickle.dumps(handler(_read(sys.stdin.buffer)))
+        answers.write(_HEAD.pack(len(data)) + data)
+        answers.flush()
+
+
+if __name__ == "__main__":
+    main()
