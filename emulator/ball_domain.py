@@ -2,7 +2,8 @@
 
 Defines `balls`. Relies on the interpreter's ball arithmetic, with its three-valued truths. It
 ignores formats, as `real` does. Where control flow, an address or an integer hangs on a truth
-that the balls do not tell, the lane is tainted: what it stores may be anything.
+that the balls do not tell, the lane is tainted, and what it stores comes back as UNDECIDED,
+UNKNOWN or MAYBE. Results of index type are i64 and truths int8, as in `tang.interpreter.Balls`.
 """
 
 from __future__ import annotations
@@ -17,11 +18,12 @@ import numpy as np
 from tang.emulator import formats, real
 from tang.emulator.domain import Domain, Operation, Parts, to_integer
 from tang.emulator.ints import to_array
-from tang.emulator.machine import Machine, Site, Value
+from tang.emulator.machine import Array, Machine, Site, Value
 from tang.errors import TangBugError
-from tang.interpreter.ball_numbers import MAYBE, TRUE
+from tang.interpreter.arithmetic import UNKNOWN
+from tang.interpreter.ball_numbers import MAYBE, TRUE, UNDECIDED
 from tang.interpreter.balls import BallArithmetic, truths
-from tang.kernel.ir import F64, Const, Type
+from tang.kernel.ir import BOOL, F64, Const, Type
 
 
 @cache
@@ -42,10 +44,23 @@ def balls(precision: int) -> Domain:
         unpack=_unpack,
         read=lambda t, a: (arithmetic.from_f64(real.values_of(t, a)),),
         planes=("value",),
+        show=_show,
         logic=_logic(arithmetic),
         decide=_decide,
         tracks=True,
     )
+
+
+def _show(plane: str, type_: Type, array: Array, taint: Array | None) -> Array:
+    """As `tang.interpreter.Balls` holds them; tainted elements are not known."""
+    doubtful = np.zeros(len(array), np.bool_) if taint is None else taint[: len(array)]
+    if type_ is BOOL:
+        return np.where(doubtful, np.int8(MAYBE), truths(array))
+    if not type_.is_float:
+        return np.where(doubtful, np.int64(UNKNOWN), array.astype(np.int64))
+    known = array.copy()
+    known[doubtful] = UNDECIDED
+    return known
 
 
 def _unboxed(value: Value) -> Value:

@@ -54,7 +54,8 @@ class Domain:
     to_bits    a float as an integer (or float) of the same bits; from_bits the reverse
     merge      the first value where the mask holds, else the second
     dtypes     of the planes that hold a float type; pack and unpack between them and values
-    read, show an input array as planes; planes as an array of the caller's
+    read       a caller's array as planes
+    show       a plane of a buffer (of any type) with its taint, as the caller sees it
     inner      the domain in which bodies of functions with `implements` run, or None: this one
     enter      a value as one of the inner domain; call makes the result of the inner one a value
     tracks     whether lanes and elements carry taint
@@ -74,6 +75,9 @@ class Domain:
     unpack: Callable[[Type, Parts], Value]
     read: Callable[[Type, Array], Parts]
     planes: tuple[str, ...] = ("value",)
+    show: Callable[[str, Type, Array, Array | None], Array] = lambda plane, type_, array, taint: (
+        array
+    )
     inner: Domain | None = None
     enter: Callable[[Value], Value] = lambda value: value
     call: Callable[[Function, Site], Callable[..., Value]] | None = None

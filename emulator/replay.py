@@ -6,7 +6,7 @@ domains. It shares no code with lowering or emitters, and it compares nothing.
 
 Buffers are flat in memory as a device has them: bf16 as u16 bits, bool as one byte. Outputs and
 buffers come back in that form from `formats` (bf16 outputs as f32 values), as f64 from `real`,
-as objects from balls; what else a domain knows of them is in `planes`.
+as in `tang.interpreter.Balls` from balls; what else a domain knows of them is in `planes`.
 """
 
 from __future__ import annotations
@@ -274,22 +274,28 @@ class _Session:
     def result(self, memory: Mapping[str, _Memory], named: Mapping[str, _Memory]) -> Replay:
         return Replay(
             outputs={n: self._output(m) for n, m in named.items()},
-            buffers={n: _shaped(m, m.planes[0]) for n, m in memory.items()},
+            buffers={n: self._value(m) for n, m in memory.items()},
             findings=self.journal.findings,
             decisions=self.journal.decisions,
             planes={n: self._planes(m) for n, m in memory.items() if m.type.is_float},
             written={n: _shaped(m, m.written) for n, m in memory.items()},
         )
 
+    def _value(self, m: _Memory) -> Array:
+        return _shaped(m, self.domain.show("value", m.type, m.planes[0], m.taint))
+
     def _output(self, m: _Memory) -> Array:
-        array = _shaped(m, m.planes[0])
+        array = self._value(m)
         if array.dtype == np.uint16:
             return np.asarray(load_form(m.type, array))
         return array
 
     def _planes(self, m: _Memory) -> dict[str, Array]:
-        parts = zip(self.domain.planes, m.planes, strict=True)
-        found = {name: _shaped(m, plane) for name, plane in parts}
+        show = self.domain.show
+        found = {
+            name: _shaped(m, show(name, m.type, plane, m.taint))
+            for name, plane in zip(self.domain.planes, m.planes, strict=True)
+        }
         if m.taint is not None:
             found["taint"] = _shaped(m, m.taint)
         return found

@@ -241,6 +241,13 @@ def _read(type_: Type, array: Array) -> Parts:
     return kept, exact, np.where(same, 0.0, distance)
 
 
+def _show(plane: str, type_: Type, array: Array, taint: Array | None) -> Array:
+    """Bounds with the slack that covers their own evaluation; NaN bounds nothing."""
+    if plane != "bound":
+        return array
+    return np.asarray(np.where(np.isnan(array), np.inf, array * SLACK))
+
+
 SHADOW: Final = Domain(
     name="shadow",
     constant=_literal,
@@ -255,6 +262,7 @@ SHADOW: Final = Domain(
     unpack=_unpack,
     read=_read,
     planes=("value", "shadow", "bound"),
+    show=_show,
     call=_call,
     inner=formats.FORMATS,
     enter=lambda value: value.value,

@@ -7,6 +7,7 @@ from emulator_kernels import f, guarded, kernel, load, op, plan_of, store
 
 from tang.emulator.ball_domain import balls
 from tang.emulator.replay import replay
+from tang.interpreter.ball_numbers import UNDECIDED
 from tang.kernel.ir import BOOL, F16, F32, I32, MATH, Assign, Convert, Declare, If, Var
 
 RNG = np.random.default_rng(6)
@@ -73,8 +74,20 @@ def test_a_branch_that_balls_cannot_decide_taints_its_lane_alone():
     assert list(got.planes["out"]["taint"]) == [False, True, False]
 
 
-def test_truths_and_integers_of_balls_come_back_exactly():
+def test_truths_and_integers_of_balls_come_back_as_the_interpreter_holds_them():
     k = kernel(*guarded(store(op("not", op("lt", load("x"), f(1.5))))), out=BOOL)
-    assert list(run(k, np.arange(4.0), "balls").outputs["y"]) == [False, False, True, True]
+    assert list(run(k, np.arange(4.0), "balls").outputs["y"]) == [0, 0, 2, 2]
     k = kernel(*guarded(store(Convert(I32, op("floor", load("x"))))), out=I32)
     assert list(run(k, np.arange(4) + 0.5, "balls").outputs["y"]) == [0, 1, 2, 3]
+
+
+def test_what_balls_do_not_know_comes_back_as_unknown():
+    third = op("mul", op("div", load("x"), f(3.0)), f(3.0))
+    k = kernel(*guarded(store(op("lt", third, load("x")))), out=BOOL)
+    assert list(run(k, np.array([1.0]), "balls").outputs["y"]) == [1]
+    k = kernel(*guarded(store(Convert(I32, op("floor", third)))), out=I32)
+    assert list(run(k, np.array([1.0, 1.5]), "balls").outputs["y"]) == [-(2**63), 1]
+    v = Var(F32, "v")
+    branch = If(op("lt", third, load("x")), (Assign(v, f(1.0)),))
+    k = kernel(*guarded(Declare(v, f(0.0)), branch, store(v)))
+    assert run(k, np.array([1.0]), "balls").outputs["y"][0] is UNDECIDED

@@ -160,7 +160,9 @@ def test_taint_travels_through_a_gather():
 def test_the_rounding_of_inputs_is_part_of_the_bound():
     got = shadowed(kernel(*guarded(store(load("x")))), np.full(5, 0.1))
     assert (got.planes["out"]["shadow"] == 0.1).all()
-    assert (got.planes["out"]["bound"] == abs(float(np.float32(0.1)) - 0.1)).all()
+    distance = abs(float(np.float32(0.1)) - 0.1)
+    assert (got.planes["out"]["bound"] >= distance).all()
+    assert (got.planes["out"]["bound"] <= distance * (1 + 2.0**-29)).all()
 
 
 def test_overflow_leaves_no_finite_bound():
