@@ -18,6 +18,7 @@ from tang.emulator.domains import balls as ball_domain
 from tang.emulator.replay import Replay, replay
 from tang.interpreter import Balls, Decision, Measured, compare, decide
 from tang.interpreter.arithmetic import Mask
+from tang.interpreter.equality import scale_of
 from tang.interpreter.measured import without_error
 from tang.ir.expr import Sort
 from tang.kernel.plan import Launch
@@ -76,7 +77,8 @@ class _Sides:
             ignored = ~(np.isfinite(left.value) & np.isfinite(right.value))
         pending = ~(compare(left, right) | ignored)
         sides = (self._side(self.left_balls, name), self._side(self.right_balls, name))
-        return np.asarray(decide(*sides, np.asarray(pending)), np.int8), ignored
+        scale = scale_of(left)
+        return np.asarray(decide(*sides, np.asarray(pending), scale), np.int8), ignored
 
     def measured(self, name: str) -> Measured:
         """The replayed buffer with its error."""

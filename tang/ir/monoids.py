@@ -145,9 +145,8 @@ def _logsumexp() -> Monoid:
 
 
 def _logsum_part(joint: Expr) -> Expr:
-    """Rescaled sums, except that a maximum of +inf keeps plain sums (they are not used)."""
-    plain = _add(state(0, 1), state(1, 1))
-    return select(apply("eq", joint, named("inf")), plain, _rescaled(1, joint))
+    """Rescaled sums; 1 at a maximum of +inf, where they mean nothing and would depend on order."""
+    return select(apply("eq", joint, named("inf")), real(1), _rescaled(1, joint))
 
 
 LOGSUMEXP: Final = _logsumexp()

@@ -149,3 +149,23 @@ def test_equality_by_an_identity_at_zero_stays_open(formula):
     zero = sub(exp(arg(0)), exp(apply("add", arg(0), real(0))))
     _, found = sides(formula, zero, sub(arg(0), arg(0)), np.array([0.3]))
     assert found == [OPEN]
+
+
+def test_overlapping_zeros_are_equal_only_against_the_scale_of_what_cancelled():
+    def zeros(prec):
+        return Balls(np.array([arb(0, 2.0**-prec)], object), REAL)
+
+    pending = np.array([True])
+    assert decide(zeros, zeros, pending)[0] == Decision.UNDECIDED
+    assert decide(zeros, zeros, pending, np.array([1.0]))[0] == Decision.EQUAL
+    assert decide(zeros, zeros, pending, np.array([2.0**-800]))[0] == Decision.UNDECIDED
+
+
+def test_a_tiny_difference_is_seen_whatever_the_scale():
+    def left(prec):
+        return Balls(np.array([arb(0)], object), REAL)
+
+    def right(prec):
+        return Balls(np.array([arb(2.0**-600)], object), REAL)
+
+    assert decide(left, right, np.array([True]), np.array([1.0]))[0] == Decision.DIFFERENT
