@@ -34,6 +34,7 @@ def monoid(
     inputs: Sequence[str] = ("real",),
     outputs: Mapping[str, str] | None = None,
     commutative: bool = False,
+    strict: bool = True,
     check: bool = True,
 ) -> Monoid:
     """A reduction by user functions, refused when it breaks a law on reachable states.
@@ -42,6 +43,8 @@ def monoid(
     lift      from one element's inputs to a state; combine, from two states to one
     project   from a state to the outputs; by default the single component as output `value`
     identity  constants per component, or None for a semigroup
+    strict    whether the laws hold with NaN and infinities too (a·0 is NaN for a = inf, so affine
+              maps need strict=False)
     Functions return a mapping by component name, or the bare value when there is one component.
     """
     components = tuple(Component(n, Sort(s)) for n, s in state.items())
@@ -60,6 +63,7 @@ def monoid(
         shown,
         _projected(name, projected, components, shown),
         commutative,
+        strict=strict,
     )
     if check:
         check_laws(found)
