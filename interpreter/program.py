@@ -42,8 +42,18 @@ class Leaves:
     components: Sequence[Component] = ()
 
 
-_Step = tuple[Expr, Callable[..., Value] | None, Value, tuple[int, ...]]
-"""An expression, its function if it is an operation, its value if literal, operand positions."""
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """One expression: its function and operand positions, or its value, or where it is found.
+
+    `found` is (side, component) of a whole state component, (−1, position) of an argument.
+    """
+
+    expr: Expr
+    function: Callable[..., Value] | None
+    operands: tuple[int, ...]
+    value: Value
+    found: tuple[int, int] | None
 
 
 @lru_cache(maxsize=8192)
@@ -56,9 +66,16 @@ def _program(
         operation = e.args and e.payload is None
         function = arithmetic.ops[e.op, e.args[-1].sort] if operation else None
         value = arithmetic.constant(e) if is_constant(e) else None
-        steps.append((e, function, value, tuple(position[a] for a in e.args)))
+        found = _found(e)
+        steps.append(_Step(e, function, tuple(position[a] for a in e.args), value, found))
         position[e] = len(position)
     return tuple(steps), tuple(position[r] for r in roots)
+
+
+def _found(e: Expr) -> tuple[int, int] | None:
+    if e.op == "arg" and isinstance(e.payload, int):
+        return -1, e.payload
+    return _pair(e) if e.op == "state" and not e.args else None
 
 
 def run(
@@ -73,18 +90,23 @@ def run(
     Index arithmetic is exact; LimitError when it leaves 64 bits in a lane that is live (None: all
     are) and on a branch that is taken.
     """
-    evaluator = _Evaluator(arithmetic, space, leaves)
     steps, results = _program(roots, arithmetic)
+    sources = (*leaves.states, leaves.args)
     values: list[Value] = []
     try:
-        for e, function, value, at in steps:
-            if function is not None:
-                value = function(*[values[i] for i in at])
-            elif value is None:
-                value = evaluator.leaf(e, [values[i] for i in at])
+        for step in steps:
+            if step.function is not None:
+                value = step.function(*[values[i] for i in step.operands])
+            elif step.found is not None:
+                value = sources[step.found[0]][step.found[1]]
+            elif step.value is not None:
+                value = step.value
+            else:
+                evaluator = _Evaluator(arithmetic, space, leaves)
+                value = evaluator.leaf(step.expr, [values[i] for i in step.operands])
             values.append(value)
     except OverflowError:
-        everywhere = np.asarray(True)
+        evaluator, everywhere = _Evaluator(arithmetic, space, leaves), np.asarray(True)
         return [evaluator.lazily(r, everywhere if live is None else live) for r in roots]
     return [values[i] for i in results]
 
@@ -99,12 +121,12 @@ class _Evaluator:
 
     def leaf(self, e: Expr, operands: list[Value]) -> Value:
         """The value of anything that is neither a literal nor an operation."""
+        found = _found(e)
+        if found is not None:
+            return (*self.leaves.states, self.leaves.args)[found[0]][found[1]]
         if e.op == "state":
             side, component = _pair(e)
-            value = self.leaves.states[side][component]
-            return self._entries(e, value, operands) if operands else value
-        if e.op == "arg":
-            return self.leaves.args[_position(e)]
+            return self._entries(e, self.leaves.states[side][component], operands)
         if e.op == "iota":
             return self.space.iotas[str(e.payload)]
         if e.op == "extent":
@@ -187,10 +209,6 @@ class _Evaluator:
             return np.asarray(truth), np.asarray(~truth)
         negated = self.arithmetic.ops["not", BOOL](truth)
         return np.asarray(truth > 0), np.asarray(negated > 0)
-
-
-def _position(e: Expr) -> int:
-    return e.payload if isinstance(e.payload, int) else -1
 
 
 def _pair(e: Expr) -> tuple[int, int]:
