@@ -157,13 +157,20 @@ def _order(roots: tuple[Expr, ...]) -> list[Expr]:
 
 
 def _integer(ctx: Context, name: str, e: Expr, a: list[Value]) -> Value:
-    """Index arithmetic; a division by an extent that may be 0 stays where it is reached."""
-    divisor = a[1].range if name in ("floordiv", "mod") else None
-    ctx.builder.subject = f"an index {name}"
-    value = ctx.builder.integer(name, *a, trusted=is_data(e))
-    if divisor is not None and divisor.lo < 1:
-        return Value(value.expr, max(value.depth, ctx.pin), value.range, value.height)
-    return value
+    """Index arithmetic; a divisor that may be 0 where the result is not used becomes 1 there."""
+    b = ctx.builder
+    b.subject = f"an index {name}"
+    if name in ("floordiv", "mod") and not _is_positive(ctx, e.args[1], a[1]):
+        top = max(a[1].range.hi if a[1].range else 1, 1)
+        a = [a[0], b.op(b.index, "max", a[1], b.literal(1), range=Range(1, top))]
+    return b.integer(name, *a, trusted=is_data(e))
+
+
+def _is_positive(ctx: Context, e: Expr, divisor: Value) -> bool:
+    """Whether a divisor is at least 1: a thread exists only where its own dims are not empty."""
+    if divisor.range is not None and divisor.range.lo >= 1:
+        return True
+    return e.op == "extent" and e.payload in [name for name, _ in ctx.threads]
 
 
 def _select(ev: Evaluator, e: Expr, a: list[Value]) -> Value:
