@@ -62,13 +62,14 @@ def fma64(a: Array, b: Array, c: Array) -> Array:
     Source: Boldo and Melquiond 2008, algorithm Fmadd: RN(th + RO(tl + ul)). Lanes whose exponents
     could overflow or underflow the transformations are computed with rationals.
     """
+    uniform = not (np.ndim(a) or np.ndim(b) or np.ndim(c))
     a, b, c = np.broadcast_arrays(*(np.atleast_1d(np.asarray(x, np.float64)) for x in (a, b, c)))
     plain = a * b + c
     result = _fma64_safe(a, b, c, plain)
     risky = np.isfinite(a) & np.isfinite(b) & np.isfinite(c) & ~_is_safe(a, b, c)
     for i in np.flatnonzero(risky):
         result[i] = _fma_rational(float(a[i]), float(b[i]), float(c[i]), float(plain[i]))
-    return result
+    return result[0] if uniform else result
 
 
 def _is_safe(a: Array, b: Array, c: Array) -> Array:

@@ -92,10 +92,10 @@ def bf16_from_bits(bits: Array) -> Array:
 
 def bf16_to_bits(x: Array) -> Array:
     """The bit patterns (u16) of f32 values that are bf16 numbers; NaN stays NaN."""
-    bits = np.ascontiguousarray(x, np.float32).view(np.uint32)
+    bits = np.asarray(x, np.float32).view(np.uint32)
     high = (bits >> np.uint32(16)).astype(np.uint16)
     hidden_nan = np.isnan(x) & ((high & np.uint16(0x7F)) == 0)
-    return np.where(hidden_nan, high | np.uint16(0x40), high)
+    return np.where(hidden_nan, high | np.uint16(0x40), high)[()]
 
 
 def bf16_round(x: Array) -> Array:
