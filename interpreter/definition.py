@@ -18,9 +18,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from tang.errors import GraphError, LimitError
+from tang.errors import LimitError
 from tang.interpreter.arithmetic import UNKNOWN, Arithmetic, Array, Indices, Mask, Value, sort_of
 from tang.interpreter.f64 import F64
+from tang.interpreter.faults import out_of_range
 from tang.interpreter.inputs import prepare
 from tang.interpreter.measured import MEASURED, Measured, without_error
 from tang.interpreter.program import Leaves, Space, run
@@ -167,7 +168,8 @@ class Lanes:
             unknown = unknown | (c == UNKNOWN)
         outside = live & ~fits & ~unknown
         if np.any(outside):
-            raise self._out_of_range(read, outside, coords, label)
+            shape = source.shape
+            raise out_of_range(self.node.name, label, read, shape, self.iotas, outside, coords)
         if 0 in source.shape:
             return self.arithmetic.constant(absent(sort_of(source))), unknown
         safe = tuple(coords) if np.all(fits) else tuple(np.where(fits, c, 0) for c in coords)
@@ -177,24 +179,6 @@ class Lanes:
         if self.arithmetic.undecided is None or not np.any(unknown):
             return value
         return self.arithmetic.where(unknown, self.arithmetic.undecided(sort_of(value)), value)
-
-    def _out_of_range(
-        self, read: Read, outside: Mask, coords: Sequence[Indices], label: str
-    ) -> GraphError:
-        """The error for the first lane outside, naming its dims and coordinates."""
-        shape = np.broadcast_shapes(outside.shape, *(c.shape for c in self.iotas.values()))
-        lane = tuple(np.argwhere(np.broadcast_to(outside, shape))[0])
-
-        def at(a: Indices) -> int:
-            return int(np.broadcast_to(a, shape)[lane])
-
-        point = ", ".join(f"{n}={at(c)}" for n, c in self.iotas.items())
-        where = ", ".join(str(at(c)) for c in coords)
-        size = self.tensors[read.source].shape
-        return GraphError(
-            f"node {self.node.name!r}, {label} of {read.source} at ({point}): coordinates "
-            f"({where}) are outside {size}; add a guard with a fill"
-        )
 
     def fold(self, monoid: Monoid) -> list[Value]:
         """Outputs, then state components: lift, combine in order, project."""
