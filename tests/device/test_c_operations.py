@@ -119,6 +119,17 @@ def test_fma_is_fused(t, evaluate):
     assert (got["f"].view(DTYPES[t])[~nonzero] == 0).all()
 
 
+def test_fma_of_special_values_is_ieee(t, evaluate):
+    big = float(FORMATS[t.value].largest)
+    a = np.array([np.inf, np.inf, np.nan, 1, big, -big, 0, -0.0, 1]).astype(DTYPES[t])
+    b = np.array([0, 1, 1, 1, big, big, 1, 1, 1]).astype(DTYPES[t])
+    c = np.array([1, -np.inf, 1, np.inf, big, 0, -0.0, -0.0, -1]).astype(DTYPES[t])
+    operands = tuple(element(n, t) for n in "abc")
+    got = evaluate({"f": k.Op(t, "fma", operands)}, a=storage(a), b=storage(b), c=storage(c))["f"]
+    want = [np.nan, np.nan, np.nan, np.inf, np.inf, -np.inf, 0.0, -0.0, 0.0]
+    assert same_bits(got, np.array(want).astype(DTYPES[t]))
+
+
 INTS = {k.U8: np.uint8, k.I32: np.int32, k.U32: np.uint32, k.I64: np.int64}
 
 
