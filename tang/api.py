@@ -29,6 +29,7 @@ from tang.kernel.ir import Kernel, Type
 from tang.kernel.lower import lower
 from tang.kernel.plan import Buffer, Plan, Role
 from tang.kernel.schedule import Schedule
+from tang.schedule import schedule_auto
 
 __all__ = ["KernelText", "Program", "compile", "emit", "kernel_texts"]
 
@@ -169,6 +170,7 @@ def compile(
 ) -> Program:
     """A program that computes the graph.
 
+    schedule=None takes that of `schedule_auto`.
     math="portable" gives the same bits on every device; "native" uses the device's functions.
     isolate=True runs kernels in a process of their own, where a crash becomes a DeviceError.
     `device` overrides the target's usual one. Raises DeviceError for an unknown target.
@@ -189,7 +191,7 @@ def _plan(graph: Graph, schedule: Schedule | None, math: Math) -> Plan:
     validate(graph)
     if math not in ("portable", "native"):
         raise ScheduleError(f"math is 'portable' or 'native', not {math!r}")
-    plan = lower(graph, Schedule() if schedule is None else schedule)
+    plan = lower(graph, schedule_auto(graph) if schedule is None else schedule)
     return expand_math(plan) if math == "portable" else plan
 
 
