@@ -74,7 +74,9 @@ class Host:
         child = self._child = self._child or Child("tang.fuzz.backend:serve", self._factory)
         try:
             # The first answer includes imports, which may take their time.
-            answer: Answer = child.ask((to_json(graph), dict(inputs)), self._seconds * (1 + 2 * fresh))
+            answer: Answer = child.ask(
+                (to_json(graph), dict(inputs)), self._seconds * (1 + 2 * fresh)
+            )
         except ChildDiedError as e:
             self._child = None
             return Died(str(e))
@@ -102,4 +104,3 @@ def serve(factory: str) -> Callable[[tuple[str, dict[str, Array]]], Answer]:
         return {name: np.asarray(v) for name, v in backend.run(graph, message[1]).items()}
 
     return answer
-

@@ -104,7 +104,11 @@ def _table(factor: int) -> Arithmetic:
 
     def constant(e: Expr) -> Any:  # noqa: ANN401 - a value of the table
         value = exact.constant(e)
-        return np.frompyfunc(lambda x: _inflated(x, factor, None), 1, 1)(value) if e.sort is REAL else value
+        return (
+            np.frompyfunc(lambda x: _inflated(x, factor, None), 1, 1)(value)
+            if e.sort is REAL
+            else value
+        )
 
     return replace(
         exact,

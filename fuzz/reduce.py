@@ -44,7 +44,7 @@ def reduce_choices(choices: Choices, fails: Callable[[ReplaySource], bool]) -> C
 
 
 def _one_round(current: _Draw, fails: Callable[[ReplaySource], bool]) -> _Draw:
-    for candidates in (_without_parts, _zeroed_parts, _hoisted_parts, _windows, _smaller_values):
+    for candidates in (_zeroed_parts, _without_parts, _hoisted_parts, _windows, _smaller_values):
         current = _descend(current, candidates, fails)
     return current
 
@@ -54,18 +54,18 @@ def _descend(
     candidates: Callable[[_Draw], Iterator[Choices]],
     fails: Callable[[ReplaySource], bool],
 ) -> _Draw:
-    """Apply a pass until none of its candidates helps; each success starts it again."""
+    """Apply a pass once; after a success it goes on where it was, over the smaller draw."""
     tried: set[Choices] = {current.choices}
-    progress = True
+    position, progress = 0, True
     while progress:
         progress = False
-        for choices in candidates(current):
-            if choices in tried:
+        for at, choices in enumerate(candidates(current)):
+            if at < position or choices in tried:
                 continue
             tried.add(choices)
             found = _replay(choices, fails)
             if found is not None and found.key < current.key:
-                current, progress = found, True
+                current, position, progress = found, at, True
                 break
     return current
 
@@ -81,45 +81,46 @@ def _largest_first(draw: _Draw) -> list[tuple[int, int]]:
     return sorted(set(draw.spans), key=lambda s: (s[0] - s[1], s[0]))
 
 
-def _without_parts(draw: _Draw) -> Iterator[Choices]:
-    """before part after → before after, also with one decision ahead of it lowered by one."""
-    for start, end in _largest_first(draw):
-        rest = draw.choices[end:]
-        for at in range(start - 1, max(start - 12, -1), -1):
-            if draw.choices[at]:
-                lowered = (*draw.choices[:at], draw.choices[at] - 1, *draw.choices[at + 1 : start])
-                yield lowered + rest
-        yield draw.choices[:start] + rest
-
-
 def _zeroed_parts(draw: _Draw) -> Iterator[Choices]:
     """before part after → before 0 after."""
     for start, end in _largest_first(draw):
         yield (*draw.choices[:start], 0, *draw.choices[end:])
-        yield draw.choices[:start] + (0,) * (end - start) + draw.choices[end:]
+
+
+def _without_parts(draw: _Draw) -> Iterator[Choices]:
+    """before part after → before after, one decision ahead of it (a count, say) lowered by one."""
+    for start, end in _largest_first(draw):
+        rest = draw.choices[end:]
+        ahead = [at for at in range(start) if draw.choices[at]]
+        for at in ahead[:6] + ahead[-2:]:
+            yield (
+                *draw.choices[:at],
+                draw.choices[at] - 1,
+                *draw.choices[at + 1 : start],
+                *rest,
+            )
 
 
 def _hoisted_parts(draw: _Draw) -> Iterator[Choices]:
-    """before (… inner …) after → before inner after."""
-    for start, end in _largest_first(draw):
-        for low, high in _largest_first(draw):
-            if start <= low and high <= end and high - low < end - start:
-                yield draw.choices[:start] + draw.choices[low:high] + draw.choices[end:]
+    """before (… inner …) after → before inner after, for the largest few inner parts."""
+    spans = _largest_first(draw)
+    for start, end in spans:
+        inner = [s for s in spans if start <= s[0] and s[1] <= end and s != (start, end)]
+        for low, high in inner[:4]:
+            yield draw.choices[:start] + draw.choices[low:high] + draw.choices[end:]
 
 
 def _windows(draw: _Draw) -> Iterator[Choices]:
-    """Runs of decisions dropped, or all taken to be 0."""
+    """Runs of decisions dropped."""
     count = len(draw.choices)
-    for width in (16, 8, 4, 2, 1):
+    for width in (16, 4, 2, 1):
         for start in range(0, count, max(width // 2, 1)):
-            end = min(start + width, count)
-            yield draw.choices[:start] + draw.choices[end:]
-            yield draw.choices[:start] + (0,) * (end - start) + draw.choices[end:]
+            yield draw.choices[:start] + draw.choices[min(start + width, count) :]
 
 
 def _smaller_values(draw: _Draw) -> Iterator[Choices]:
     """One decision made smaller, the largest steps first."""
     for at, value in enumerate(draw.choices):
         for smaller in dict.fromkeys((0, value // 2, value - 1)):
-            if smaller < value:
+            if 0 <= smaller < value:
                 yield (*draw.choices[:at], smaller, *draw.choices[at + 1 :])

@@ -1,7 +1,8 @@
 """Random schedules for a graph.
 
 Defines `draw_schedule`. Relies on the schedule types alone. It never splits a node whose laws hold
-for finite values only when its values may not be finite. Shrinks to the default schedule.
+for finite values only when its values may not be finite. A node that needs functions
+computes in f32, the only format that has portable ones. Shrinks to the default schedule.
 """
 
 from __future__ import annotations
@@ -10,12 +11,14 @@ from collections.abc import Set
 from typing import Final
 
 from tang.fuzz.source import Source, chance, choose, weighted
+from tang.ir.expr import walk
 from tang.ir.graph import Comprehension, Graph
 from tang.kernel.ir import F32, F64
 from tang.kernel.schedule import NodeSchedule, Schedule
 
 SPLITS: Final = (1, 2, 3, 4, 5)
 WORKGROUPS: Final = (64, 1, 8, 32, 256)
+FUNCTIONS: Final = ("exp2", "log2", "sin", "atan2", "erf")
 
 
 def draw_schedule(source: Source, graph: Graph, in_order: Set[str] = frozenset()) -> Schedule:
@@ -26,10 +29,20 @@ def draw_schedule(source: Source, graph: Graph, in_order: Set[str] = frozenset()
     return Schedule(nodes=nodes)
 
 
+def _needs_functions(node: Comprehension) -> bool:
+    """Whether the node needs a portable function, which exist for f32 alone."""
+    parts = node.body
+    if node.monoid is not None:
+        parts += node.monoid.lift + node.monoid.combine + node.monoid.project
+    return any(e.op in FUNCTIONS for e in walk(*parts))
+
+
 def _draw_node(source: Source, node: Comprehension, in_order: bool) -> NodeSchedule:
     """One node's schedule; shrinks to the default."""
     splittable = node.monoid is not None and not in_order
     split = choose(source, SPLITS) if splittable else 1
-    formats = weighted(source, ((80, (F32, F32)), (8, (F32, F64)), (12, (F64, F64))))
+    formats = (F32, F32)
+    if not _needs_functions(node):
+        formats = weighted(source, ((70, (F32, F32)), (12, (F32, F64)), (18, (F64, F64))))
     workgroup = choose(source, WORKGROUPS)
     return NodeSchedule(split=split, storage=formats[0], accumulate=formats[1], workgroup=workgroup)

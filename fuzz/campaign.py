@@ -1,0 +1,236 @@
+"""Campaigns: many draws, many checks, few findings.
+
+Defines `Options`, `run_campaign` and `CampaignReport`. Relies on workers in processes of their own; a
+worker's death is traced to the draw that caused it. It judges nothing: verdicts come from checks.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from tang.fuzz.coverage import Coverage
+from tang.fuzz.findings import write_finding
+from tang.fuzz.ladder import accused
+from tang.fuzz.pool import Died, Pool
+from tang.fuzz.progress import Progress
+from tang.fuzz.worker import Batch, Batched, Hit, Setup, Shrink, Shrunk
+from tang.verify import Finding, Verdict
+
+Bucket = tuple[str, str, str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What a campaign does.
+
+    backends    names ("c") and factories ("package.module:factory"); empty: up to replay
+    examples    draws; seconds ends them earlier
+    batch       draws that are compiled together
+    out         where findings are written; None writes none
+    patience    seconds that a batch, and a foreign backend's answer, may take
+    stop        end at the first finding
+    mutant      a planted fault, applied in the workers alone
+    """
+
+    backends: tuple[str, ...] = ("c",)
+    examples: int = 500
+    seed: int = 0
+    jobs: int = 1
+    seconds: float | None = None
+    batch: int = 50
+    out: Path | None = None
+    patience: float = 20.0
+    shrink: bool = True
+    shrink_seconds: float = 60.0
+    stop: bool = False
+    mutant: str = ""
+    max_buckets: int = 20
+
+
+@dataclass(slots=True)
+class Found:
+    """One bucket of findings: the first, how many draws showed it, the folder if written."""
+
+    finding: Finding
+    index: int
+    draws: int = 1
+    folder: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignReport:
+    """What a campaign did and found."""
+
+    options: Options
+    coverage: Coverage
+    found: tuple[Found, ...]
+    seconds: float
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing was found; UNSUPPORTED and UNDECIDED are counted, not findings."""
+        return not self.found
+
+    def count(self, verdict: Verdict) -> int:
+        """Draws with that verdict on some backend."""
+        return sum(n for (_, v), n in self.coverage.outcomes.items() if v == verdict.value)
+
+    def to_text(self) -> str:
+        """Coverage, then outcomes, then findings."""
+        rate = self.coverage.draws / max(self.seconds, 1e-9)
+        backends = ", ".join(self.options.backends) or "none (up to replay)"
+        lines = [
+            f"campaign: seed {self.options.seed}, {self.coverage.draws} draws, "
+            f"backends {backends}, {self.seconds:.1f} s, {rate:.1f} draws/s",
+            self.coverage.text(),
+            f"findings: {len(self.found)}",
+        ]
+        for found in self.found:
+            lines.append("")
+            lines.append(found.finding.to_text())
+            lines.append(f"  draws: {found.draws}, the first: {self._draw(found.index)}")
+            if found.folder is not None:
+                lines.append(f"  run again: python {os.fspath(found.folder / 'repro.py')}")
+        return "\n".join(lines)
+
+    def to_data(self) -> dict[str, object]:
+        """The report as plain data, for JSON."""
+        return {
+            "seed": self.options.seed,
+            "draws": self.coverage.draws,
+            "composed": self.coverage.composed,
+            "backends": list(self.options.backends),
+            "seconds": round(self.seconds, 3),
+            "ok": self.ok,
+            "cells": dict(sorted(self.coverage.cells.items())),
+            "outcomes": {f"{b}: {v}": n for (b, v), n in sorted(self.coverage.outcomes.items())},
+            "findings": [_found_data(f) for f in self.found],
+        }
+
+    def _draw(self, index: int) -> str:
+        return f"seed {self.options.seed}, index {index}"
+
+
+def _found_data(found: Found) -> dict[str, object]:
+    f = found.finding
+    return {
+        "rung": f.rung.value,
+        "verdict": f.verdict.value,
+        "backend": f.backend,
+        "kernel": f.kernel,
+        "node": f.node,
+        "origin": f.origin,
+        "message": f.message,
+        "draws": found.draws,
+        "index": found.index,
+        "folder": None if found.folder is None else os.fspath(found.folder),
+    }
+
+
+def run_campaign(options: Options) -> CampaignReport:
+    """Draw, check, shrink and write; returns when every draw has been accounted for."""
+    start = time.monotonic()
+    campaign = _Campaign(options, start)
+    setup = Setup(
+        options.backends,
+        options.seed,
+        options.patience,
+        options.mutant,
+        shrink_seconds=options.shrink_seconds,
+    )
+    pool = Pool("tang.fuzz.worker:serve", (setup,), max(1, options.jobs))
+    try:
+        campaign.run(pool)
+    finally:
+        pool.close()
+    found = tuple(campaign.found.values())
+    return CampaignReport(options, campaign.coverage, found, time.monotonic() - start)
+
+
+_Task = Batch | Shrink
+_BATCH_FACTOR: Final = 15
+"""A batch may take so many times the patience for one backend's answer."""
+
+
+@dataclass(slots=True)
+class _Campaign:
+    """The state of a running campaign."""
+
+    options: Options
+    start: float
+    coverage: Coverage = field(default_factory=Coverage)
+    found: dict[Bucket, Found] = field(default_factory=dict)
+    shrinking: Counter[Bucket] = field(default_factory=Counter)
+
+    def run(self, pool: Pool) -> None:
+        """Feed the pool until all draws are done and all findings are written."""
+        progress = Progress(self.options.examples)
+        drawn = 0
+        while True:
+            while pool.idle and drawn < self.options.examples and self._may_draw():
+                count = min(self.options.batch, self.options.examples - drawn)
+                pool.submit(Batch(drawn, count), self.options.patience * _BATCH_FACTOR)
+                drawn += count
+            if not pool.busy:
+                break
+            for task, answer in pool.results():
+                self._take(pool, task, answer)
+            progress.show(self.coverage.draws, len(self.found))
+        progress.clear()
+
+    def _may_draw(self) -> bool:
+        if self.options.stop and self.found:
+            return False
+        limit = self.options.seconds
+        return limit is None or time.monotonic() - self.start < limit
+
+    def _take(self, pool: Pool, task: _Task, answer: Batched | Shrunk | Died) -> None:
+        if isinstance(answer, Batched):
+            self.coverage.merge(answer.coverage)
+            for hit in answer.hits:
+                self._record(pool, hit)
+        elif isinstance(answer, Shrunk) and isinstance(task, Shrink):
+            self._write(task, answer)
+        elif isinstance(answer, Died) and isinstance(task, Batch):
+            self._bisect(pool, task, answer)
+
+    def _record(self, pool: Pool, hit: Hit) -> None:
+        bucket = hit.finding.bucket
+        if bucket in self.found:
+            self.found[bucket].draws += 1
+            return
+        self.found[bucket] = Found(hit.finding, hit.index)
+        if self.options.out is not None and len(self.found) <= self.options.max_buckets:
+            self._shrink(pool, hit)
+
+    def _shrink(self, pool: Pool, hit: Hit) -> None:
+        seconds = self.options.shrink_seconds if self.options.shrink else 0.0
+        pool.submit(Shrink(hit.index, hit.finding), seconds + self.options.patience * 5)
+
+    def _write(self, task: Shrink, shrunk: Shrunk) -> None:
+        found = self.found[task.finding.bucket]
+        found.finding = shrunk.finding
+        if self.options.out is not None:
+            origin = f"tang fuzz, seed {self.options.seed}, draw {task.index}"
+            found.folder = write_finding(self.options.out, shrunk, self.options.backends, origin)
+
+    def _bisect(self, pool: Pool, task: Batch, died: Died) -> None:
+        """A batch killed its worker: run its halves, down to the draw that does it."""
+        if task.count > 1:
+            half = task.count // 2
+            limit = self.options.patience * _BATCH_FACTOR
+            pool.submit(Batch(task.start, half), limit)
+            pool.submit(Batch(task.start + half, task.count - half), limit)
+            return
+        rung, frame = accused(died.reason)
+        verdict = Verdict.TIMEOUT if died.timeout else Verdict.CRASH
+        message = f"the checking process died: {died.reason.strip().splitlines()[-1]}"
+        finding = Finding(rung, verdict, message, detail=died.reason, origin=frame)
+        self.coverage.draws += 1
+        self.coverage.outcomes["replay", verdict.value] += 1
+        self.found.setdefault(finding.bucket, Found(finding, task.start, 0)).draws += 1

@@ -1,0 +1,7 @@
+"""The catalogue of mutants."""
+
+from typing import Final
+
+from tang.fuzz.mutants.apply import Mutant
+
+MUTANTS: Final[tuple[Mutant, ...]] = ()

@@ -1,0 +1,38 @@
+"""Running a finding again.
+
+Defines `reproduce`, which the repro program of every finding calls. Relies on the same checks as the
+campaign. It draws and shrinks nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from numpy.typing import NDArray
+
+from tang.fuzz.case import Case
+from tang.fuzz.check import make_check
+from tang.fuzz.schedule_json import schedule_from_json
+from tang.ir import from_json, infer_sizes
+
+Array = NDArray[Any]
+
+
+def reproduce(
+    graph: str, schedule: str, inputs: Mapping[str, Array], backends: Sequence[str] = ("c",)
+) -> int:
+    """Check one program and print the report: 1 with a finding, 0 without.
+
+    graph, schedule  JSON text;  backends  names or factories, as for `tang fuzz --backends`
+    """
+    program = from_json(graph)
+    sizes = infer_sizes(program, {name: a.shape for name, a in inputs.items()})
+    case = Case(program, sizes, schedule_from_json(schedule), inputs)
+    check = make_check(backends)
+    try:
+        report = check.check([case])[0]
+    finally:
+        check.close()
+    print(report.to_text())
+    return 1 if report.findings else 0
