@@ -167,7 +167,7 @@ class Lanes:
             fits = fits & (c >= 0) & (c < size)
             unknown = unknown | (c == UNKNOWN)
         outside = live & ~fits & ~unknown
-        if np.any(outside):
+        if np.any(outside) and all(c.size for c in self.iotas.values()):
             shape = source.shape
             raise out_of_range(self.node.name, label, read, shape, self.iotas, outside, coords)
         if 0 in source.shape:
