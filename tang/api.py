@@ -21,7 +21,7 @@ from tang.device.host_c import HostC
 from tang.device.storage import AnyArray, Poison, checked_input, pack, poisoned, unpack
 from tang.emit.unit import emit
 from tang.errors import DeviceError, GraphError, LimitError, ScheduleError, TangBugError
-from tang.ir.bind import infer_sizes
+from tang.ir.bind import bind, infer_sizes
 from tang.ir.graph import Graph
 from tang.ir.validate import validate
 from tang.kernel.expand import expand_math
@@ -88,7 +88,10 @@ class Program:
         return tuple(KernelText(c.kernel.name, c.language, c.text) for c in self._compiled)
 
     def __call__(self, inputs: Mapping[str, npt.ArrayLike]) -> dict[str, AnyArray]:
-        """Run the program; raises GraphError for inputs that do not fit, naming them."""
+        """Run the program; raises GraphError for inputs that do not fit, naming them.
+
+        Sizes under which a view leaves its source, or a reduction lacks elements, do not fit.
+        """
         arrays = _checked(self.graph, inputs)
         bound = self._bound(tuple((name, a.shape) for name, a in arrays.items()))
         held = self._isolated(bound, arrays) if self._isolate else self._direct(bound, arrays)
@@ -136,6 +139,7 @@ class Program:
     def _bind(self, given: tuple[tuple[str, tuple[int, ...]], ...]) -> _Bound:
         sizes = infer_sizes(self.graph, dict(given))
         self._check_facts(sizes)
+        validate(bind(self.graph, sizes))
         shapes = {b.name: tuple(p.evaluate(sizes) for p in b.shape) for b in self.plan.buffers}
         steps = []
         for launch, compiled in zip(self.plan.launches, self._compiled, strict=True):

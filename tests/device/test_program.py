@@ -191,3 +191,18 @@ def test_every_level_of_optimisation_gives_the_same_bits(tmp_path, host):
         device = HostC(CompilerOptions(cache=tmp_path, optimize=level))
         got = api.compile(matmul(), device=device)(inputs)["out"]
         assert got.tobytes() == want.tobytes(), level
+
+
+def test_sizes_under_which_a_view_leaves_its_source_are_refused(host):
+    node = Comprehension(
+        "y",
+        dims(i="m"),
+        (read("x", "i"), Read(Ref("w"), View((variable("i") + 1,)))),
+        (e.apply("add", e.arg(0), e.arg(1)),),
+        outputs=("v",),
+    )
+    inputs = (Input("x", (poly("m"),)), Input("w", (poly("n"),)))
+    program = api.compile(Graph(inputs, (node,), (Output("y", Ref("y", "v")),)), device=host)
+    assert program({"x": np.ones(2), "w": np.arange(3)})["y"].tolist() == [2, 3]
+    with pytest.raises(GraphError, match=r"i \+ 1 ranges over \[1, 3\]"):
+        program({"x": np.ones(3), "w": np.arange(3)})
