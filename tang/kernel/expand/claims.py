@@ -10,14 +10,14 @@ from __future__ import annotations
 from typing import Final
 
 ULP: Final[dict[str, float]] = {
-    "exp2": 2.0,
-    "log2": 2.0,
-    "sin": 2.0,
-    "cos": 2.0,
-    "atan2": 3.0,
-    "erf": 3.0,
-    "exp": 4.0,
-    "log": 4.0,
-    "tanh": 4.0,
-    "sigmoid": 4.0,
+    "exp2": 1.08,
+    "log2": 0.87,
+    "sin": 0.9,
+    "cos": 0.91,
+    "atan2": 1.6,
+    "erf": 1.18,
+    "exp": 0.9,
+    "log": 0.85,
+    "tanh": 1.33,
+    "sigmoid": 2.41,
 }
