@@ -246,7 +246,9 @@ def _by_trees(
     """The state over the whole space, box by box; contiguous reduce boxes joined in order."""
     limit = _lane_limit(node, memory)
     state = _empty_state(node, monoid)
-    seen = np.zeros([d.extent.constant for d in node.point] + [1] * len(monoid.axes), np.bool_)
+    decided = frozenset[str]().union(*(w.variables for w in node.where))
+    shape = [d.extent.constant if d.name in decided else 1 for d in node.point]
+    seen = np.zeros(shape + [1] * len(monoid.axes), np.bool_)
     for points in _boxes(node.point, whole, limit):
         lanes = prod(stop - start for start, stop in points.values())
         parts = (
