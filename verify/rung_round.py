@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tang.device.storage import unpack
 from tang.emulator.budget import ErrorBudget, tolerance
 from tang.emulator.records import Decision
 from tang.emulator.replay import Replay, replay
-from tang.kernel.plan import Launch
+from tang.kernel.plan import Buffer, Launch
 from tang.verify.compare import bit_equal, describe
 from tang.verify.report import Finding, RungResult
 from tang.verify.subject import Subject, written
@@ -51,7 +52,7 @@ def check_round(subject: Subject, lowered: Replay) -> tuple[RungResult, list[Fin
     for launch in subject.expanded.launches:
         for name in written(launch):
             if name in shadow.planes and name in lowered.planes:
-                planes = _planes(shadow, name)
+                planes = _planes(shadow, subject.expanded.buffer(name))
                 tally.add(planes)
                 findings += _check_buffer(subject, launch, name, planes, lowered)
     flips = sum(d.count for d in shadow.decisions if d.admissible)
@@ -61,9 +62,9 @@ def check_round(subject: Subject, lowered: Replay) -> tuple[RungResult, list[Fin
     return result, findings
 
 
-def _planes(shadow: Replay, name: str) -> Planes:
-    p = shadow.planes[name]
-    value = np.asarray(shadow.outputs.get(name, p["value"]), np.float64)
+def _planes(shadow: Replay, buffer: Buffer) -> Planes:
+    p = shadow.planes[buffer.name]
+    value = unpack(p["value"], buffer.type).astype(np.float64)
     return Planes(value, p["shadow"], p["bound"], np.asarray(p["taint"], np.bool_))
 
 
