@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from tang.cli.load import UsageError
+from tang.cli.load import UsageError, load_object
 
 
 def command(
@@ -75,7 +75,9 @@ def _backends(text: str) -> tuple[str, ...]:
         return running
     names = tuple(n.strip() for n in text.split(",") if n.strip())
     for name in names:
-        if ":" not in name and name not in BACKENDS:
+        if ":" in name:
+            load_object(name)
+        elif name not in BACKENDS:
             known = ", ".join(BACKENDS)
             raise UsageError(f"unknown backend {name!r}: one of {known}, or module:factory")
     return names

@@ -1,0 +1,86 @@
+"""The command line: exit codes, messages and machine-readable output, without a device."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+MATMUL = str(ROOT / "examples" / "matmul.py")
+
+
+def tang(*arguments, cwd=ROOT):
+    """A finished `python -m tang` with these arguments."""
+    environment = {**os.environ, "PYTHONSAFEPATH": "1", "NO_COLOR": "1", "COLUMNS": "200"}
+    return subprocess.run(
+        [sys.executable, "-m", "tang", *arguments],
+        cwd=cwd, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("verify", "nowhere.json"), "no file nowhere.json"),
+        (("show", MATMUL + ":nope"), "graphs there: graph"),
+        (("verify", MATMUL, "--allow", "FOO"), "unknown verdict 'FOO'"),
+        (("verify", MATMUL, "--size", "seq"), "SYMBOL=NUMBER"),
+        (("emit", MATMUL, "--target", "fortran"), "unknown target 'fortran'"),
+        (("fuzz", "--backends", "zzz"), "unknown backend 'zzz'"),
+        (("fuzz", "--backends", "no_module:thing"), "no_module"),
+        (("fuzz", "--examples", "0"), "--examples"),
+        (("nonsense",), "nonsense"),
+    ],
+)
+def test_a_wrong_request_exits_with_2_and_says_what_is_wrong(arguments, words):
+    done = tang(*arguments)
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_malformed_json_exits_with_2_and_names_the_file(tmp_path):
+    (tmp_path / "bad.json").write_text('{"a": [[[')
+    done = tang("verify", "bad.json", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "bad.json" in done.stderr
+
+
+def test_show_prints_the_program_and_its_json_reads_back(tmp_path):
+    done = tang("show", MATMUL)
+    assert done.returncode == 0
+    assert "C[i:64, j:32] = sum[k:128](A[i, k] * B[k, j])" in done.stdout
+    (tmp_path / "m.json").write_text(tang("show", MATMUL, "--json").stdout)
+    assert tang("show", str(tmp_path / "m.json")).stdout == done.stdout
+
+
+def test_show_plan_lists_buffers_and_kernels():
+    done = tang("show", MATMUL, "--plan")
+    assert done.returncode == 0
+    assert "kernel" in done.stdout
+
+
+def test_emit_needs_no_compiler_and_has_a_machine_form():
+    done = tang("emit", MATMUL, "--json")
+    (row,) = json.loads(done.stdout)
+    assert row["language"] == "c"
+    assert "void" in row["text"]
+
+
+def test_help_teaches_every_command():
+    top = tang("--help").stdout
+    for command in ("fuzz", "verify", "emit", "show", "doctor"):
+        assert command in top
+        assert "Example" in tang(command, "--help").stdout or command == "doctor"
+
+
+def test_verify_without_backends_runs_the_rungs_up_to_replay():
+    done = tang("verify", MATMUL, "--backends", "", "--json")
+    assert done.returncode == 0, done.stderr
+    (report,) = json.loads(done.stdout)
+    assert [r["rung"] for r in report["results"]] == ["lower", "expand", "round"]
