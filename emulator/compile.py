@@ -214,11 +214,17 @@ class Compiler:
     def _observed(
         self, function: Function, args: tuple[Node, ...], evaluate: Callable[..., Any]
     ) -> Node:
+        enter = self.domain.enter
+        floats = tuple(p.type.is_float for p in function.params)
+        gives_float = function.result.type.is_float
+
         def call(m: Machine) -> Value:
             values = tuple(a(m) for a in args)
             result = evaluate(m, *values)
             if m.observer is not None:
-                m.observer(function, values, result)
+                pairs = zip(values, floats, strict=True)
+                seen = tuple(enter(v) if f else v for v, f in pairs)
+                m.observer(function, seen, enter(result) if gives_float else result)
             return result
 
         return call

@@ -57,7 +57,8 @@ class Domain:
     read       a caller's array as planes
     show       a plane of a buffer (of any type) with its taint, as the caller sees it
     inner      the domain in which bodies of functions with `implements` run, or None: this one
-    enter      a value as one of the inner domain; call makes the result of the inner one a value
+    enter      a value as one of the inner domain, and as observers of calls see it
+    call       makes the result of the inner domain a value of this one
     tracks     whether lanes and elements carry taint
     logic      and, or, not, eq over truth values; select and choose where truth has three values
     """

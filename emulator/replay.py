@@ -83,7 +83,8 @@ def replay(
     domain      "formats", "real", "measured", "shadow", "balls", or a Domain
     sizes       of the symbols; inferred from the shapes of the inputs when not given
     abstracted  evaluate calls of functions with `implements` as the abstract function
-    observer    receives (function, args, result) of every call, all lanes at once
+    observer    receives (function, args, result) of every call, all lanes at once; from "shadow"
+                the values in formats alone
     Raises GraphError for missing, unknown or misshapen inputs.
     """
     chosen = domain_named(domain) if isinstance(domain, str) else domain

@@ -104,7 +104,7 @@ def _climb(task: Task) -> _Climb:
     if expanded is None:
         return climb
     climb.trials = trials(subject, expanded)
-    rounded = climb.attempt(Rung.ROUND, lambda: check_round(subject, lowered.replayed))
+    rounded = climb.attempt(Rung.ROUND, lambda: check_round(subject, lowered.replayed, expanded))
     if rounded is not None:
         climb.note(*rounded)
     return climb

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from tang.device.storage import unpack
 from tang.emulator.budget import ErrorBudget, tolerance
 from tang.emulator.records import Decision
-from tang.emulator.replay import Replay, replay
+from tang.emulator.replay import Replay
 from tang.kernel.plan import Buffer, Launch
 from tang.verify.compare import bit_equal, describe
 from tang.verify.report import Finding, RungResult
@@ -42,11 +42,13 @@ class Planes:
         return np.isfinite(self.value) & np.isfinite(self.shadow) & ~self.taint
 
 
-def check_round(subject: Subject, lowered: Replay) -> tuple[RungResult, list[Finding]]:
-    """Error, bound and budget of every float buffer, and every decision that flipped."""
-    shadow = replay(
-        subject.expanded, subject.stored, domain="shadow", sizes=subject.sizes, sanitize=False
-    )
+def check_round(
+    subject: Subject, lowered: Replay, shadow: Replay
+) -> tuple[RungResult, list[Finding]]:
+    """Error, bound and budget of every float buffer, and every decision that flipped.
+
+    lowered  the abstract plan in f64;  shadow  the expanded plan in the domain "shadow"
+    """
     findings = [_flip(d) for d in shadow.decisions if not d.admissible]
     tally = _Tally()
     for launch in subject.expanded.launches:
