@@ -13,7 +13,7 @@ from tang.fuzz.case import Case, draw_batch, draw_case
 from tang.fuzz.check import Every, make_check
 from tang.fuzz.coverage import Coverage
 from tang.fuzz.kernels import kernel_texts
-from tang.fuzz.mutants import apply_mutant
+from tang.fuzz.mutants import apply_mutant, mutant_named
 from tang.fuzz.shrink import shrink
 from tang.verify import Finding, Report, Verdict
 
@@ -75,7 +75,7 @@ class Shrunk:
 def serve(setup: Setup) -> Callable[[Batch | Shrink], Batched | Shrunk]:
     """The child's handler."""
     if setup.mutant:
-        apply_mutant(setup.mutant)
+        apply_mutant(mutant_named(setup.mutant))
     check = make_check(setup.backends, setup.seconds)
 
     def answer(task: Batch | Shrink) -> Batched | Shrunk:

@@ -1,10 +1,10 @@
 """Mutants: planted faults that every campaign must find.
 
-Gathers the catalogue and how a mutant is applied. Relies on dotted paths into the suspects. Nothing
-here runs in a process that is not meant to be wrong.
+Gathers the catalogue and how a mutant is applied; `power` runs campaigns against it. Relies on
+dotted paths into the suspects. A mutant is only ever planted in a worker process.
 """
 
 from tang.fuzz.mutants.apply import Mutant, apply_mutant
-from tang.fuzz.mutants.catalogue import MUTANTS
+from tang.fuzz.mutants.catalogue import MUTANTS, mutant_named
 
-__all__ = ["MUTANTS", "Mutant", "apply_mutant"]
+__all__ = ["MUTANTS", "Mutant", "apply_mutant", "mutant_named"]

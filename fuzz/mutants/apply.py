@@ -1,7 +1,7 @@
 """Applying a mutant: one function or one row of a table is replaced, in this process alone.
 
-Defines `Mutant` and `apply_mutant`. Relies on import paths and on the garbage collector, which finds
-every module that imported a replaced function by name. It cannot be undone: the process must end.
+Defines `Mutant` and `apply_mutant`. Relies on import paths; a replaced function is replaced in every
+module of tang that imported it by name. It cannot be undone: the process must end.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from tang.verify import Rung
 class Mutant:
     """A planted fault.
 
-    path     "module:attribute" or "module:TABLE" of what is replaced
-    make     the replacement, made from the original
-    key      the row of the table that is replaced, None for a function
-    rung     where the ladder must find it
+    path  "module:name" or "module:object.field" of the function or table
+    make  the replacement, made from the original function or row
+    rung  where the ladder must find it
+    key   the row of the table, None when `path` is a function or a constant
     """
 
     name: str
@@ -34,29 +34,31 @@ class Mutant:
     key: object = None
 
 
-def apply_mutant(name: str) -> None:
-    """Plant the fault of that name in this process; raises TangBugError for an unknown name."""
-    from tang.fuzz.mutants.catalogue import MUTANTS
-
-    mutant = next((m for m in MUTANTS if m.name == name), None)
-    if mutant is None:
-        raise TangBugError(f"no mutant {name!r}: one of {', '.join(m.name for m in MUTANTS)}")
-    module_name, _, attribute = mutant.path.partition(":")
-    module = importlib.import_module(module_name)
-    original = getattr(module, attribute)
+def apply_mutant(mutant: Mutant) -> None:
+    """Plant the fault in this process; raises TangBugError when there is nothing to replace."""
+    original, module = _find(mutant.path)
     if mutant.key is not None:
-        table = dict(original)
-        table[mutant.key] = mutant.make(original[mutant.key])
-        _refill(original, table)
+        if mutant.key not in original:
+            raise TangBugError(f"mutant {mutant.name}: {mutant.path} has no row {mutant.key!r}")
+        original[mutant.key] = mutant.make(original[mutant.key])
         return
-    replacement = mutant.make(original)
-    for other in list(sys.modules.values()):
-        names = getattr(other, "__dict__", {})
-        for known, value in list(names.items()):
-            if value is original and str(getattr(other, "__name__", "")).startswith("tang."):
-                setattr(other, known, replacement)
+    _replace_everywhere(original, mutant.make(original), module)
 
 
-def _refill(table: Any, rows: dict[Any, Any]) -> None:  # noqa: ANN401 - any mutable mapping
-    table.clear()
-    table.update(rows)
+def _find(path: str) -> tuple[Any, str]:
+    module, _, names = path.partition(":")
+    found: Any = importlib.import_module(module)
+    for name in names.split("."):
+        if not hasattr(found, name):
+            raise TangBugError(f"{path} does not exist: the catalogue of mutants is out of date")
+        found = getattr(found, name)
+    return found, module
+
+
+def _replace_everywhere(original: object, replacement: object, home: str) -> None:
+    for name, module in list(sys.modules.items()):
+        if module is None or not (name == home or name.startswith("tang.")):
+            continue
+        for attribute, value in list(vars(module).items()):
+            if value is original:
+                setattr(module, attribute, replacement)

@@ -39,11 +39,16 @@ def load_graph(argument: str) -> Graph:
 
 
 def load_object(argument: str) -> object:
-    """The object named by `package.module:attribute`, found on the path or in this folder."""
-    module, _, attribute = argument.partition(":")
+    """The object named by `package.module:attribute` or `FILE.py:attribute`.
+
+    Modules are found on the path or in this folder.
+    """
+    module, _, attribute = argument.rpartition(":")
     if not module or not attribute:
         raise UsageError(f"{argument!r}: give package.module:attribute")
     here = str(Path.cwd())
+    if module.endswith(".py"):
+        here, module = str(Path(module).resolve().parent), Path(module).stem
     if here not in sys.path:
         sys.path.insert(0, here)
     try:
