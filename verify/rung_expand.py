@@ -119,14 +119,16 @@ class CallCheck:
 
 
 def call_errors(op: str, args: Sequence[Array], got: Array) -> npt.NDArray[np.float64]:
-    """|got − op(args)| in ulps of the true value, overflow counted as 2^128.
+    """|got − op(args)| in ulps of the true value; an overflow counts as 2^128, the truth at most.
 
     Infinite where one side is NaN or infinite and the other is not what IEEE rounding allows.
     """
     with np.errstate(all="ignore"):
         true = np.asarray(F64_MATH[op](*args), np.float64)
-        edge = np.where(np.isinf(got) & np.isfinite(true), np.copysign(2.0**128, got), got)
-        errors = np.abs(edge - true) / ulp_of(np.clip(true, -(2.0**127), 2.0**127), "f32")
+        over = np.isinf(got) & np.isfinite(true)
+        edge = np.where(over, np.copysign(2.0**128, got), got)
+        aim = np.where(over, np.clip(true, -(2.0**128), 2.0**128), true)
+        errors = np.abs(edge - aim) / ulp_of(np.clip(true, -(2.0**127), 2.0**127), "f32")
     same = (np.isnan(got) & np.isnan(true)) | ((got == true) & np.isinf(true))
     return np.asarray(np.where(same, 0.0, np.where(np.isnan(errors), np.inf, errors)))
 
