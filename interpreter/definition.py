@@ -29,6 +29,7 @@ from tang.ir.derived import absent
 from tang.ir.expr import INDEX, Expr
 from tang.ir.graph import Comprehension, Graph, Tensor
 from tang.ir.monoid import Monoid
+from tang.ir.validate import validate
 from tang.ir.view import GATHERED, Affine, Interval, Read, Ref, is_gathered
 
 BLOCK_LANES: Final = 2**16
@@ -41,8 +42,10 @@ def interpret(graph: Graph, inputs: Mapping[str, Any], *, err: bool = False) -> 
     """The outputs of a program in f64, by name; with `err`, `Measured` pairs.
 
     Inputs are arrays by name; symbolic extents are inferred from their shapes. Raises GraphError
-    for unfit inputs and for an unguarded read out of range, LimitError for indices beyond 64 bits.
+    for an illegal program, unfit inputs and an unguarded read out of range, LimitError for indices
+    beyond 64 bits.
     """
+    validate(graph)
     values = evaluate(graph, inputs, MEASURED if err else F64)
     if not err:
         return values

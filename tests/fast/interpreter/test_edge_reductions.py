@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tang.interpreter import definition, interpret
+from tang.errors import GraphError
+from tang.interpreter import definition, evaluate, interpret
+from tang.interpreter.f64 import F64
 from tang.ir.expr import INDEX, REAL, apply, arg, fold, index, iota, real, state
 from tang.ir.extent import poly
 from tang.ir.graph import Comprehension, Dim
@@ -44,9 +46,6 @@ def equal(found, expected):
         (MIN, {"value": INF}),
         (LOGSUMEXP, {"value": -INF}),
         (WELFORD, {"average": NAN, "variance": NAN, "n": 0.0}),
-        (ARGMAX, {"value": NAN, "index": -1}),
-        (ARGMIN, {"value": NAN, "index": -1}),
-        (top_k(2), {"values": [NAN, NAN], "indices": [-1, -1]}),
     ],
     ids=lambda v: v.name if isinstance(v, Monoid) else "",
 )
@@ -54,6 +53,24 @@ def test_an_empty_reduction_is_the_projected_identity(rows, monoid, expected):
     found = interpret(*rows(monoid, np.zeros((3, 0))))
     for name, value in expected.items():
         equal(found[name], [value] * 3)
+
+
+@pytest.mark.parametrize(
+    ("monoid", "expected"),
+    [
+        (ARGMAX, {"value": NAN, "index": -1}),
+        (ARGMIN, {"value": NAN, "index": -1}),
+        (top_k(2), {"values": [NAN, NAN], "indices": [-1, -1]}),
+    ],
+    ids=lambda v: v.name if isinstance(v, Monoid) else "",
+)
+def test_winners_of_nothing_are_absent_and_illegal_when_the_extents_tell(rows, monoid, expected):
+    graph, data = rows(monoid, np.zeros((3, 0)))
+    found = evaluate(graph, data, F64)
+    for name, value in expected.items():
+        equal(found[name], [value] * 3)
+    with pytest.raises(GraphError):
+        interpret(graph, data)
 
 
 def test_an_empty_online_softmax_is_nan(rows):
@@ -93,7 +110,7 @@ def test_top_k_is_descending_with_nan_first_and_ties_by_index(rows):
 
 
 def test_top_k_beyond_the_length_is_absent(rows):
-    found = interpret(*rows(top_k(3), [[5.0, 6.0]]))
+    found = evaluate(*rows(top_k(3), [[5.0, 6.0]]), F64)
     equal(found["values"], [[6, 5, NAN]])
     assert found["indices"].tolist() == [[1, 0, -1]]
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from tang.errors import GraphError
-from tang.interpreter import fast, fast_interpret, interpret
+from tang.interpreter import evaluate, fast, fast_interpret
+from tang.interpreter.f64 import F64
 from tang.ir.derived import exp, sub
 from tang.ir.expr import BOOL, INDEX, REAL, apply, arg, index, iota, real
 from tang.ir.extent import poly
@@ -109,7 +110,7 @@ def nodes(draw, values):
 
 
 def both(graph, data, memory=fast.DEFAULT_MEMORY):
-    slow, quick = interpret(graph, data), fast_interpret(graph, data, memory)
+    slow, quick = evaluate(graph, data, F64), fast_interpret(graph, data, memory)
     for name, value in slow.items():
         assert quick[name].shape == value.shape, name
         assert quick[name].dtype == value.dtype, name
