@@ -8,6 +8,7 @@ import pytest
 import tang as tg
 from tang.interpreter import fast_interpret, interpret
 from tang.kernel.ir import F32, F64
+from tang.verify.rung_expand import call_errors
 
 SPECIAL = np.array([0.0, -0.0, np.nan, np.inf, -np.inf, 2.25])
 
@@ -82,4 +83,14 @@ def test_compiled_programs_keep_what_is_special(real, compiled):
 
 def test_every_rung_agrees(verified):
     small = {"x": np.float32(3.0), "a": np.float32(80), "b": np.float32(-80)}
-    verified([(overflowing(), small), (neutral(), {"x": SPECIAL})], splits=(1,))
+    large = {"x": np.float32(1.8e19), "a": np.float32(100), "b": np.float32(-100)}
+    cases = [(overflowing(), small), (overflowing(), large), (neutral(), {"x": SPECIAL})]
+    verified(cases, splits=(1,))
+
+
+def test_an_overflow_is_right_only_where_the_truth_is_out_of_range():
+    """What the rung `expand` allows: the truth rounds to infinity, or it does not."""
+    args, got = [np.array([89.0, 1000.0, 88.0, 89.0])], np.array([np.inf, np.inf, np.inf, 3.4e38])
+    errors = call_errors("exp", args, got)
+    assert errors[:2].tolist() == [0, 0]
+    assert (errors[2:] > 1e6).all()
