@@ -11,8 +11,10 @@ outside the mask compute too; their values are garbage that nothing may store or
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -25,7 +27,6 @@ from tang.emulator.machine import Machine, Site, Value
 from tang.errors import TangBugError
 from tang.kernel.ir import (
     BOOL,
-    BUILTINS,
     I32,
     I64,
     Bitcast,
@@ -42,8 +43,13 @@ from tang.kernel.ir import (
 )
 
 ndarray = np.ndarray
+Body = Callable[..., Any]
+"""A compiled function: of the machine and its arguments."""
+Cache = OrderedDict[tuple[int, str, bool], Any]
+
 _COMPARISONS: Final = ("lt", "le", "eq")
 _CACHED: Final = 512
+_BODIES: Final[Cache] = OrderedDict()
 
 
 class Compiler:
@@ -55,32 +61,30 @@ class Compiler:
         self.abstracted = abstracted
         self.slots: dict[str, int] = {}
         self.functions = {f.name: f for f in kernel.functions}
-        self._bodies: dict[str, Node] = {}
-        self._prefix = ""
+        self.builtins: Mapping[str, Node] = _BUILTIN_NODES
+        self.calls = False
+        self._bodies: dict[tuple[str, str], Body] = {}
         self._by_kind: dict[type, Callable[[Any, str], Node]] = {
             Const: self._const, Var: self._var, Op: self._op, Load: self._load,
             Convert: self._convert, Bitcast: self._bitcast, Call: self._call,
         }  # fmt: skip
 
     def site(self, path: str) -> Site:
-        return Site(self.kernel.name, self.kernel.origin, path)
+        return Site(path)
 
     def expr(self, e: Expr, path: str) -> Node:
         """The node of an expression that stands in the statement at `path`."""
         return self._by_kind[type(e)](e, path)
 
     def slot(self, name: str) -> int:
-        """The slot of a variable of the kernel, or of the function being compiled."""
-        return self.register(self._prefix + name)
-
-    def register(self, name: str) -> int:
-        """The slot of a full name: a variable, or function/variable."""
+        """The slot of a variable."""
         return self.slots.setdefault(name, len(self.slots))
 
     def _const(self, e: Const, path: str) -> Node:
         value: Any
         if e.type.is_float:
-            value = self.domain.constant(e)
+            exact = isinstance(e.value, Fraction | str)
+            value = _literal(self.domain, e) if exact else self.domain.constant(e)
         elif e.type is BOOL:
             value = bool(e.value)
         else:
@@ -88,8 +92,8 @@ class Compiler:
         return lambda m: value
 
     def _var(self, e: Var, path: str) -> Node:
-        if not self._prefix and e.name in BUILTINS and e.name not in self.slots:
-            return _BUILTIN_NODES[e.name]
+        if e.name in self.builtins and e.name not in self.slots:
+            return self.builtins[e.name]
         slot = self.slot(e.name)
         return lambda m: m.regs[slot]
 
@@ -171,6 +175,7 @@ class Compiler:
         function = self.functions.get(e.function)
         if function is None:
             raise TangBugError(f"{self.kernel.name} calls {e.function!r}, which it does not define")
+        self.calls = True
         args = tuple(self.expr(a, path) for a in e.args)
         if self.abstracted and function.implements:
             return self._observed(function, args, self._abstract(function, path))
@@ -188,26 +193,15 @@ class Compiler:
     def _by_body(self, function: Function, path: str) -> Callable[..., Any]:
         outer = self.domain
         inner = outer.inner if function.implements and outer.inner else outer
-        self.domain = inner
-        body = self.body(function)
-        self.domain = outer
-        slots = tuple(
-            self.register(f"{inner.name}/{function.name}/{p.name}") for p in function.params
-        )
-
-        def by_body(m: Machine, *values: Value) -> Value:
-            for slot, value in zip(slots, values, strict=True):
-                m.regs[slot] = value
-            return body(m)
-
+        body = self.body(function, inner)
         if inner is outer or outer.call is None:
-            return by_body
+            return body
         after, enter = outer.call(function, self.site(path)), outer.enter
         floats = tuple(p.type.is_float for p in function.params)
 
         def shadowed(m: Machine, *values: Value) -> Value:
             entered = (enter(v) if f else v for v, f in zip(values, floats, strict=True))
-            return after(m, by_body(m, *entered), *values)
+            return after(m, body(m, *entered), *values)
 
         return shadowed
 
@@ -229,32 +223,54 @@ class Compiler:
 
         return call
 
-    def body(self, function: Function) -> Node:
-        """The node of a function's body, whose parameters' slots the caller sets."""
-        prefix = f"{self.domain.name}/{function.name}/"
-        found = self._bodies.get(prefix)
-        if found is not None:
-            return found
-        outer, self._prefix = self._prefix, prefix
+    def body(self, function: Function, domain: Domain) -> Body:
+        """What runs a function's body on the values of its parameters."""
+        key = domain.name, function.name
+        found = self._bodies.get(key) or _shared_body(function, domain, self.abstracted)
+        if found is None:
+            compiler = Compiler(self.kernel, domain, abstracted=self.abstracted)
+            compiler.functions, compiler._bodies = self.functions, self._bodies
+            compiler.builtins = {}
+            found = compiler.framed(function)
+            if not compiler.calls:  # it depends on no other function of this kernel
+                remember(_BODIES, (id(function), domain.name, self.abstracted), (found, function))
+        self._bodies[key] = found
+        return found
+
+    def framed(self, function: Function) -> Body:
+        """The function, compiled by this compiler of its own, in a frame of registers."""
         path = f"function {function.name}"
+        params = [self.slot(p.name) for p in function.params]
         lets = [
             (self.slot(s.var.name), self.expr(s.value, f"{path}.body[{i}]"))
             for i, s in enumerate(function.body)
         ]
         result = self.expr(function.result, f"{path}.result")
-        self._prefix = outer
-        self._bodies[prefix] = node = _sequence(lets, result)
-        return node
+        size = len(self.slots)
+
+        def body(m: Machine, *values: Value) -> Value:
+            outer = m.regs
+            m.regs = regs = [None] * size
+            for slot, value in zip(params, values, strict=True):
+                regs[slot] = value
+            for slot, node in lets:
+                regs[slot] = node(m)
+            found = result(m)
+            m.regs = outer
+            return found
+
+        return body
 
 
-def _sequence(lets: list[tuple[int, Node]], result: Node) -> Node:
-    def body(m: Machine) -> Value:
-        regs = m.regs
-        for slot, node in lets:
-            regs[slot] = node(m)
-        return result(m)
+def _shared_body(function: Function, domain: Domain, abstracted: bool) -> Body | None:
+    """The body as compiled for another kernel, if it was."""
+    found = _BODIES.get((id(function), domain.name, abstracted))
+    return None if found is None else found[0]
 
-    return body
+
+@lru_cache(4096)
+def _literal(domain: Domain, constant: Const) -> Value:
+    return domain.constant(constant)
 
 
 def _applied(operation: Operation, args: tuple[Node, ...]) -> Node:
@@ -305,9 +321,6 @@ class Compiled:
     slots: dict[str, int]
     loaded: frozenset[str]
     stored: frozenset[str]
-
-
-Cache = OrderedDict[tuple[int, str, bool], Any]
 
 
 def remember(cache: Cache, key: tuple[int, str, bool], value: Value) -> Value:

@@ -12,10 +12,10 @@ from typing import Any, Final
 import numpy as np
 
 from tang.emulator import ints
-from tang.emulator.compile import Cache, Compiler, remember
+from tang.emulator.compile import Body, Cache, Compiler, remember
 from tang.emulator.domain import Domain
 from tang.emulator.domains import domain_named
-from tang.emulator.ints import STORED, Node
+from tang.emulator.ints import STORED
 from tang.emulator.machine import Array, Machine, Value
 from tang.emulator.records import Journal
 from tang.emulator.rounding import require_subnormals
@@ -42,7 +42,7 @@ def call_function(
     """
     require_subnormals()
     chosen = domain_named(domain) if isinstance(domain, str) else domain
-    body, slots, count = _compiled(function, functions, chosen)
+    body = _compiled(function, functions, chosen)
     arrays = np.broadcast_arrays(*(np.asarray(a) for a in args))
     shape = arrays[0].shape if arrays else ()
     flat = [np.ascontiguousarray(a).reshape(-1) for a in arrays]
@@ -53,26 +53,22 @@ def call_function(
         for start in range(0, max(lanes, 1), _CHUNK):
             piece = [a[start : start + _CHUNK] for a in flat]
             size = piece[0].size if piece else 1
-            machine = Machine(kernel, size, count, Journal(), sanitize=False, tracks=chosen.tracks)
-            for slot, param, data in zip(slots, function.params, piece, strict=True):
-                machine.regs[slot] = _given(chosen, param.type, data)
-            parts.append(_result(chosen, function.result.type, body(machine), size))
+            machine = Machine(kernel, size, 0, Journal(), sanitize=False, tracks=chosen.tracks)
+            pairs = zip(function.params, piece, strict=True)
+            given = [_given(chosen, param.type, data) for param, data in pairs]
+            parts.append(_result(chosen, function.result.type, body(machine, *given), size))
     return np.concatenate(parts).reshape(shape)
 
 
-def _compiled(
-    function: Function, functions: tuple[Function, ...], domain: Domain
-) -> tuple[Node, list[int], int]:
+def _compiled(function: Function, functions: tuple[Function, ...], domain: Domain) -> Body:
     key = (id(function), f"{domain.name}/{[id(f) for f in functions]}", False)
     found = _CACHE.get(key)
     if found is None:
         compiler = Compiler(_wrapper(function, functions), domain, abstracted=False)
-        body = compiler.body(function)
-        prefix = f"{domain.name}/{function.name}/"
-        slots = [compiler.register(prefix + p.name) for p in function.params]
         held = (function, functions)  # keeps the ids of the key unique
-        found = remember(_CACHE, key, (body, slots, len(compiler.slots), held))
-    return found[0], found[1], found[2]
+        found = remember(_CACHE, key, (compiler.body(function, domain), held))
+    body: Body = found[0]
+    return body
 
 
 def _wrapper(function: Function, functions: tuple[Function, ...]) -> Kernel:

@@ -68,7 +68,7 @@ def to_array(value: Value) -> Value:
 
 def merge(mask: Array, new: Value, old: Value) -> Value:
     """`new` in the lanes of mask, `old` elsewhere."""
-    if not isinstance(new, int | Lanes) or isinstance(new, bool):
+    if type(new) is not Lanes and type(new) is not int:
         return np.where(mask, new, old)
     a, b = _parts(new), _parts(old)
     return Lanes(np.where(mask, a[0], b[0]), min(a[1], b[1]), max(a[2], b[2]))
@@ -85,7 +85,7 @@ def tight(m: Machine, value: Signed) -> Bounds:
 
 
 def _parts(value: Signed) -> tuple[Any, int, int]:
-    if isinstance(value, Lanes):
+    if type(value) is Lanes:
         return value.array, value.lo, value.hi
     return value, value, value
 

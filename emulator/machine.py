@@ -27,10 +27,8 @@ Observer = Callable[[Function, tuple[Any, ...], Any], None]
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """Where a node stands: the kernel, the graph node it computes, the statement's path."""
+    """Where a node stands in the kernel that runs: the path of its statement."""
 
-    kernel: str
-    origin: str
     path: str
 
 
@@ -41,12 +39,14 @@ class Machine:
     regs     values by slot
     cells    memory by name: parameters and arrays
     taint    lanes whose values depend on a doubtful decision; None where that is not tracked
+    doubtful whether any lane may be tainted
     """
 
     __slots__ = (
         "_bounds",
         "_bounds_mask",
         "cells",
+        "doubtful",
         "journal",
         "kernel",
         "lanes",
@@ -81,6 +81,7 @@ class Machine:
         self.observer = observer
         self.threads = np.arange(lanes, dtype=np.int64)
         self.taint: Array | None = np.zeros(lanes, np.bool_) if tracks else None
+        self.doubtful = False
         self._bounds_mask: Array | None = None
         self._bounds = (0, max(lanes - 1, 0))
 
@@ -101,8 +102,9 @@ class Machine:
 
     def add_taint(self, lanes: Array) -> None:
         """Mark active lanes as depending on a doubtful decision."""
-        if self.taint is not None:
+        if self.taint is not None and np.any(lanes):
             self.taint |= self.active(lanes)
+            self.doubtful = True
 
     def report(
         self, kind: Kind, site: Site, target: str, bad: Value, index: Value, text: str
@@ -117,5 +119,5 @@ class Machine:
         at = int(index[first]) if isinstance(index, np.ndarray) else int(index)
         detail = text.format(index=at, thread=first)
         self.journal.find(
-            Finding(kind, site.kernel, site.path, target, first, at, detail, int(guilty.size))
+            Finding(kind, self.kernel.name, site.path, target, first, at, detail, int(guilty.size))
         )

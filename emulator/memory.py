@@ -28,11 +28,13 @@ class Cells:
     writer  last thread to write each element since the last barrier, or NOBODY
     reader  the only thread that read it, NOBODY or MANY
     taint   elements that depend on a doubtful decision; None where that is not tracked
+    doubtful  whether any element may be tainted
     bounds  of the integers that it holds; None while they are not known
     """
 
     __slots__ = (
         "bounds",
+        "doubtful",
         "name",
         "planes",
         "reader",
@@ -60,6 +62,7 @@ class Cells:
         self.scope = scope
         self.valid = valid
         self.taint = taint
+        self.doubtful = taint is not None and bool(taint.any())
         self.writer: Array | None = None
         self.reader: Array | None = None
         self.bounds: tuple[int, int] | None = None
@@ -112,7 +115,7 @@ class Cells:
     def _load_uniform(self, m: Machine, index: int, site: Site) -> Parts:
         if self.scope is None:
             quiet = not m.sanitize or (self.valid is None and self.writer is None)
-            if quiet and self.taint is None:
+            if quiet and not self.doubtful:
                 if self.single is not None:
                     return (self.single[index],)
                 return tuple(p[index] for p in self.planes)
@@ -130,7 +133,7 @@ class Cells:
         return tuple(p[flat] for p in self.planes)
 
     def _note_row(self, m: Machine, row: slice, index: int, site: Site) -> None:
-        if self.taint is not None:
+        if self.taint is not None and self.doubtful:
             m.add_taint(self.taint[row])
         if m.sanitize and self.valid is not None:
             ok = self.valid[row]
@@ -138,7 +141,7 @@ class Cells:
                 self._uninitialised(m, ~ok, np.full(m.lanes, index), site)
 
     def _note_load(self, m: Machine, flat: Array, inside: Array | None, site: Site) -> None:
-        if self.taint is not None:
+        if self.taint is not None and self.doubtful:
             m.add_taint(self.taint.take(flat, mode="clip"))
         if not m.sanitize:
             return
@@ -178,7 +181,7 @@ class Cells:
         at = flat[chosen]
         for plane, part in zip(self.planes, parts, strict=True):
             plane[at] = part[chosen] if isinstance(part, np.ndarray) and part.ndim else part
-        if self.taint is not None and m.taint is not None:
+        if self._takes_taint(m) and self.taint is not None and m.taint is not None:
             self.taint[at] = m.taint[chosen]
         if self.valid is not None:
             self.valid[at] = True
@@ -190,10 +193,15 @@ class Cells:
         where = True if m.mask is None else m.mask
         for plane, part in zip(self.planes, parts, strict=True):
             np.copyto(plane[row], part, where=where, casting="unsafe")
-        if self.taint is not None and m.taint is not None:
+        if self._takes_taint(m) and self.taint is not None and m.taint is not None:
             np.copyto(self.taint[row], m.taint, where=where)
         if self.valid is not None:
             np.copyto(self.valid[row], True, where=where)
+
+    def _takes_taint(self, m: Machine) -> bool:
+        """Whether a store changes any taint: it brings some, or may overwrite some."""
+        self.doubtful = self.doubtful or m.doubtful
+        return self.doubtful
 
     def _note_write(self, m: Machine, at: Array, who: Array, site: Site) -> None:
         if self.writer is None or self.reader is None:

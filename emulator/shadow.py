@@ -161,7 +161,9 @@ def _record(
             i = int(chosen[0])
             numbers = float(left[i]), float(right[i]), float(limit[i])
             m.journal.decide(
-                Decision(site.kernel, site.origin, site.path, op, i, *numbers, kind, chosen.size)
+                Decision(
+                    m.kernel.name, m.kernel.origin, site.path, op, i, *numbers, kind, chosen.size
+                )
             )
 
 

@@ -28,11 +28,11 @@ class Type(enum.Enum):
 
     @property
     def is_float(self) -> bool:
-        return self.value in ("f16", "bf16", "f32", "f64")
+        return self._value_ in ("f16", "bf16", "f32", "f64")
 
     @property
     def is_int(self) -> bool:
-        return self.value in ("u8", "i32", "u32", "i64")
+        return self._value_ in ("u8", "i32", "u32", "i64")
 
     @property
     def bytes(self) -> int:
