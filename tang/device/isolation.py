@@ -1,8 +1,8 @@
 """Isolation: jobs run in a worker process over shared memory, whatever they do.
 
-Defines `Isolation`. Relies on the worker script, POSIX and a memory file that both processes map.
-Jobs lie on pages of their own, guard zones around every buffer; after a crash or a hang a fresh
-worker takes the jobs that are left. It does not compile and does not judge results.
+Defines `Isolation` and `Runner`. Relies on the worker script, POSIX and a memory file that both
+processes map. Jobs lie on pages of their own, guard zones around every buffer; after a crash or a
+hang a fresh worker takes the jobs that are left. It knows no backend and judges no result.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -41,6 +41,28 @@ _LIBRARIES: Final = 256
 """A worker is replaced after it has opened this many libraries."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runner:
+    """What a worker process runs jobs with.
+
+    script   a file that defines `open_runner(options)`, as `tang.device.worker` describes
+    options  plain data for it
+    flags    of the interpreter: without "-S" the script may import installed packages
+    env      variables added to the worker's environment
+    align    every buffer of a job starts at a multiple of this many bytes
+    """
+
+    script: Path
+    options: Mapping[str, object] = field(default_factory=dict)
+    flags: tuple[str, ...] = ("-I", "-S")
+    env: Mapping[str, str] = field(default_factory=dict)
+    align: int = GUARD_BYTES
+
+
+HOST_C: Final = Runner(script=Path(__file__).with_name("runner_c.py"))
+"""Calls functions of shared libraries."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Placed:
     """A job in the arena: its pages, and where each buffer starts."""
@@ -57,8 +79,9 @@ class Isolation:
     of one request. Not for use by several threads at once.
     """
 
-    def __init__(self, memory: int = 2**31) -> None:
+    def __init__(self, memory: int = 2**31, runner: Runner = HOST_C) -> None:
         self._memory = memory
+        self._runner = runner
         self._file = _memory_file()
         self._arena: mmap.mmap | None = None
         self._worker: subprocess.Popen[bytes] | None = None
@@ -69,12 +92,20 @@ class Isolation:
         outcomes: list[Outcome] = []
         while len(outcomes) < len(jobs):
             left = jobs[len(outcomes) :]
-            count, placed, size = _layout(left, self._memory)
+            count, placed, size = _layout(left, self._memory, self._runner.align)
             if not count:
                 outcomes.append(OutOfMemory(f"the buffers need more than {self._memory} bytes"))
                 continue
             outcomes += self._some(left[:count], placed, size, deadline)
         return tuple(outcomes)
+
+    def build(self, library: str, deadline: float) -> None:
+        """Have the worker make a library ready; raises DeviceError when it cannot."""
+        self._sized(_PAGE)[:8] = bytes(8)
+        request = {**self._bounds(1, deadline), "size": _PAGE, "build": library, "jobs": ()}
+        answer = self._exchange({library}, request, deadline)
+        if not isinstance(answer, dict):
+            raise DeviceError(f"compiling {library} ended with {answer}")
 
     def close(self) -> None:
         """End the worker and free the memory."""
@@ -107,13 +138,20 @@ class Isolation:
     def _ask(
         self, jobs: Sequence[Job], placed: Sequence[_Placed], size: int, deadline: float
     ) -> dict[str, Any] | Outcome:
-        worker = self._ready({j.compiled.library for j in jobs})
         request = {
+            **self._bounds(len(jobs), deadline),
             "size": size,
-            "memory": self._memory,
-            "cpu": int(deadline * (len(jobs) + 1)) + 5,
             "jobs": [_described(j, p) for j, p in zip(jobs, placed, strict=True)],
         }
+        return self._exchange({j.compiled.library for j in jobs}, request, deadline)
+
+    def _bounds(self, jobs: int, deadline: float) -> dict[str, object]:
+        return {"memory": self._memory, "cpu": int(deadline * (jobs + 1)) + 5}
+
+    def _exchange(
+        self, libraries: set[str], request: Mapping[str, object], deadline: float
+    ) -> dict[str, Any] | Outcome:
+        worker = self._ready(libraries)
         stdin, stdout = _pipes(worker)
         try:
             stdin.write(json.dumps(request).encode() + b"\n")
@@ -133,6 +171,9 @@ class Isolation:
             return OutOfMemory(str(answer["memory"]))
         if "error" in answer:
             raise DeviceError(f"the worker could not launch a kernel: {answer['error']}")
+        if "crash" in answer:
+            self._stop()
+            return Crash(str(answer["crash"]))
         return answer
 
     def _wait(self, stdout: IO[bytes], deadline: float) -> bool:
@@ -160,10 +201,11 @@ class Isolation:
             self._stop()
         self._opened |= libraries
         if self._worker is None:
-            command = [sys.executable, "-I", "-S", str(Path(__file__).with_name("worker.py"))]
-            handle = self._file.fileno()
+            runner, handle = self._runner, self._file.fileno()
+            command = [sys.executable, *runner.flags, str(Path(__file__).with_name("worker.py"))]
             self._worker = subprocess.Popen(
-                [*command, str(handle)],
+                [*command, str(handle), str(runner.script), json.dumps(dict(runner.options))],
+                env={**os.environ, **runner.env},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -219,11 +261,11 @@ def _close_quietly(pipe: IO[bytes]) -> None:
         return
 
 
-def _layout(jobs: Sequence[Job], limit: int) -> tuple[int, list[_Placed], int]:
+def _layout(jobs: Sequence[Job], limit: int, align: int) -> tuple[int, list[_Placed], int]:
     """How many of the jobs fit, their places and the size of the arena."""
     at, placed = _PAGE, list[_Placed]()
     for job in jobs:
-        place = _place(job, at)
+        place = _place(job, at, align)
         if place.start + place.size > limit:
             break
         placed.append(place)
@@ -231,10 +273,10 @@ def _layout(jobs: Sequence[Job], limit: int) -> tuple[int, list[_Placed], int]:
     return len(placed), placed, at
 
 
-def _place(job: Job, start: int) -> _Placed:
+def _place(job: Job, start: int, align: int) -> _Placed:
     offsets, at = [], start
     for buffer in job.buffers:
-        at += GUARD_BYTES
+        at = _up(at + GUARD_BYTES, align)
         offsets.append(at)
         at += _up(buffer.nbytes, GUARD_BYTES) + GUARD_BYTES
     return _Placed(start, _up(max(at - start, 1), _PAGE), tuple(offsets))
@@ -271,8 +313,10 @@ def _described(job: Job, placed: _Placed) -> dict[str, object]:
         "library": job.compiled.library,
         "symbol": job.compiled.symbol,
         "buffers": placed.offsets,
+        "sizes": [b.nbytes for b in job.buffers],
         "scalars": list(zip(kinds, (int(s) for s in job.scalars), strict=True)),
         "groups": job.groups,
+        "workgroup": job.compiled.kernel.workgroup,
         "region": (placed.start, placed.size),
         "repeat": job.repeat,
     }
