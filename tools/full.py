@@ -133,7 +133,8 @@ def write(name: str, table: Table, seconds: float) -> None:
         "asked": table.asked,
         "seconds": round(seconds, 1),
         "date": time.strftime("%Y-%m-%d", time.gmtime()),
-        "machine": f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
+        "machine": f"{platform.machine()}, {os.cpu_count()} cores",
+        "python": platform.python_version(),
         "figures": table.figures,
     }
     temporary = RESULTS / f".{name}.json"
