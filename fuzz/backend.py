@@ -1,7 +1,7 @@
 """Foreign backends: anybody's compiler behind three names.
 
-Defines the `Backend` protocol, and `Host`, which runs one in a process of its own so that a crash or
-a hang becomes an answer. Relies on `child`. It does not judge results: see `blackbox`.
+Defines the `Backend` protocol, and `Host`, which runs one in a process of its own so that a crash
+or a hang becomes an answer. Relies on `child`. It does not judge results: see `blackbox`.
 """
 
 from __future__ import annotations

@@ -122,10 +122,8 @@ def _both_sides(answer: Array, expected: Array, bounds: Allowed, fits: Array) ->
     for at in range(max(0, first - 4), first + 1):
         place = tuple(int(i) for i in np.unravel_index(at, answer.shape))
         mark = "  <- first wrong value" if at == first else ""
-        allowed_here = show(flat[2][at])
-        lines.append(
-            f"{place!s:<10} got {flat[0][at]!s:<24} f64 {flat[1][at]!s:<24} allowed {allowed_here}{mark}"
-        )
+        got, right, may = flat[0][at], flat[1][at], show(flat[2][at])
+        lines.append(f"{place!s:<10} got {got!s:<24} f64 {right!s:<24} allowed {may}{mark}")
     if answer.dtype.kind == "f":
         distance = abs(float(flat[0][first]) - float(flat[1][first]))
         lines.append(f"distance to f64: {distance:.3g}")

@@ -1,7 +1,7 @@
 """Campaigns: many draws, many checks, few findings.
 
-Defines `Options`, `run_campaign` and `CampaignReport`. Relies on workers in processes of their own; a
-worker's death is traced to the draw that caused it. It judges nothing: verdicts come from checks.
+Defines `Options`, `run_campaign` and `CampaignReport`. Relies on workers in processes of their
+own; a worker's death is traced to the draw that caused it. It judges nothing: checks do.
 """
 
 from __future__ import annotations

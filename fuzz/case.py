@@ -60,9 +60,9 @@ class Case:
 
 def build_case(source: Source) -> Case:
     """One case from a source of decisions."""
-    drawn = draw_graph(source)
-    schedule = draw_schedule(source, drawn.graph, drawn.in_order)
-    inputs = draw_inputs(source, drawn.plans)
+    drawn = source.part(draw_graph)
+    schedule = source.part(lambda s: draw_schedule(s, drawn.graph, drawn.in_order))
+    inputs = source.part(lambda s: draw_inputs(s, drawn.plans))
     return Case(drawn.graph, drawn.sizes, schedule, inputs)
 
 

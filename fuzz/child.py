@@ -63,7 +63,7 @@ class Child:
         return self._pipe(self._process.stdout).fileno()
 
     def receive(self, timeout: float | None = None) -> Any:  # noqa: ANN401 - any message
-        """The next answer; raises ChildDiedError or ChildTimeoutError, and then the child is gone."""
+        """The next answer; raises ChildDiedError or ChildTimeoutError once the child is gone."""
         deadline = None if timeout is None else time.monotonic() + timeout
         (length,) = _HEAD.unpack(self._exactly(_HEAD.size, deadline))
         return pickle.loads(self._exactly(length, deadline))  # noqa: S301 - our own child's

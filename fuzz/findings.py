@@ -26,14 +26,14 @@ Array = NDArray[Any]
 
 
 def write_finding(out: Path, shrunk: Shrunk, backends: tuple[str, ...], origin: str) -> Path:
-    """Write one finding under `out` and return its folder; an older one of that name is replaced."""
+    """Write one finding under `out` and return its folder, which replaces one of that name."""
     out.mkdir(parents=True, exist_ok=True)
     folder = out / folder_name(shrunk.finding)
     made = Path(tempfile.mkdtemp(prefix=".writing-", dir=out))
     made.chmod(0o755)
     for name, text in _files(shrunk, backends, origin, folder).items():
         (made / name).write_text(text, encoding="utf-8")
-    np.savez(made / "inputs.npz", **dict(shrunk.case.inputs))
+    np.savez(made / "inputs.npz", allow_pickle=False, **shrunk.case.inputs)
     if folder.exists():
         shutil.rmtree(folder)
     made.rename(folder)

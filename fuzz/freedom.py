@@ -1,7 +1,7 @@
 """What an honest f32 compiler may answer: an enclosure of every legal evaluation.
 
-Defines `allowed`, the outputs of a graph as balls that hold the result of any f32 evaluation, in any
-order of summation, fused or not, with functions good to 8 ulp and subnormals kept or flushed.
+Defines `allowed`, the outputs of a graph as balls that hold the result of any f32 evaluation, in
+any order of summation, fused or not, with functions good to 8 ulp, subnormals kept or flushed.
 Relies on the definition of the IR run in ball arithmetic. It knows no backend; what hangs on a
 decision that rounding could flip comes out undecided.
 
@@ -28,7 +28,7 @@ from tang.interpreter.arithmetic import UNKNOWN, Arithmetic
 from tang.interpreter.ball_numbers import MAYBE, TRUE, UNDECIDED
 from tang.interpreter.balls import ball_table
 from tang.interpreter.definition import evaluate
-from tang.ir.expr import INDEX, REAL, Expr
+from tang.ir.expr import INDEX, REAL, Sort
 from tang.ir.graph import Graph
 
 Array = NDArray[Any]
@@ -102,19 +102,17 @@ def _table(factor: int) -> Arithmetic:
     exact = ball_table(64)
     wide = {key: _widened(key[0], f, factor) for key, f in exact.ops.items() if _rounds(*key)}
 
-    def constant(e: Expr) -> Any:  # noqa: ANN401 - a value of the table
-        value = exact.constant(e)
-        return (
-            np.frompyfunc(lambda x: _inflated(x, factor, None), 1, 1)(value)
-            if e.sort is REAL
-            else value
-        )
+    alone = np.frompyfunc(lambda x: _inflated(x, factor, None), 1, 1)
+
+    def rounded(value: Any, sort: Sort) -> Any:  # noqa: ANN401 - a value of the table
+        return _array(alone(value), True) if sort is REAL else value
 
     return replace(
         exact,
         name=f"f32 with freedom {factor}",
         ops={**exact.ops, **wide},
-        constant=lambda e: _array(constant(e), e.sort is REAL),
+        constant=lambda e: rounded(exact.constant(e), e.sort),
+        leaf=lambda a, sort: rounded(exact.leaf(a, sort), sort),
     )
 
 

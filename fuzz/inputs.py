@@ -8,6 +8,7 @@ Shrinks to ones, then small integers, then dyadic numbers, then floats.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -30,10 +31,10 @@ _SPECIALS: Final = {
 def draw_inputs(source: Source, plans: Sequence[InputPlan]) -> Mapping[str, Array]:
     """Arrays for every input: half of all draws small dyadic numbers, the others mixed floats."""
     kind = weighted(source, ((2, "ones"), (6, "integers"), (42, "dyadic"), (50, "mixed")))
-    return {plan.name: _draw_array(source, plan, kind) for plan in plans}
+    return {p.name: source.part(partial(_draw_array, p, kind)) for p in plans}
 
 
-def _draw_array(source: Source, plan: InputPlan, kind: str) -> Array:
+def _draw_array(plan: InputPlan, kind: str, source: Source) -> Array:
     shape = tuple(s.value for s in plan.shape)
     generator = np.random.default_rng(source.below(2**16))
     if plan.sort is BOOL:

@@ -57,14 +57,14 @@ class Pool:
 
     def results(self) -> list[tuple[Any, Any]]:
         """At least one (task, answer), waiting for it if need be; [] when nothing runs."""
-        running = [s for s in self._slots if s.task is not None and s.child is not None]
+        running = {s.child.fileno(): s for s in self._slots if s.task is not None and s.child}
         if not running:
             return []
-        left = max(0.0, min(s.deadline for s in running) - time.monotonic())
-        ready, _, _ = select.select([s.child for s in running], [], [], left)
+        left = max(0.0, min(s.deadline for s in running.values()) - time.monotonic())
+        ready, _, _ = select.select(list(running), [], [], left)
         now = time.monotonic()
-        done = [s for s in running if s.child in ready or s.deadline <= now]
-        answers = [self._finish(s, s.child in ready) for s in done]
+        done = [(s, n in ready) for n, s in running.items() if n in ready or s.deadline <= now]
+        answers = [self._finish(slot, answered) for slot, answered in done]
         self._assign()
         return answers
 

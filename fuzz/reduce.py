@@ -1,8 +1,8 @@
-"""Reduction of decisions: a shorter, smaller list that still builds a failing case.
+"""Reduction of decisions: a smaller tree that still builds a failing case.
 
-Defines `reduce_choices`, a first and coarse stage of shrinking that drops whole parts of a draw,
-which hypothesis would find out number by number. Relies on `ReplaySource`. Order of lists:
-shorter first, then smaller; it only ever moves down.
+Defines `reduce_choices`, a first stage of shrinking that drops whole parts of a draw, which
+hypothesis would have to find out number by number. Relies on `TreeSource`. Order of trees: fewer
+decisions first, then smaller ones; it only ever moves down.
 """
 
 from __future__ import annotations
@@ -10,117 +10,135 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from tang.fuzz.source import ReplaySource
+from tang.fuzz.source import ReplaySource, Source, Tree, TreeSource
 
 Choices = tuple[int, ...]
-Spans = tuple[tuple[int, int], ...]
+Path = tuple[int, ...]
+Fails = Callable[[Source], bool]
 
 
 @dataclass(frozen=True, slots=True)
 class _Draw:
-    """Decisions as they were used, and the parts among them."""
+    """Decisions as they were used, flat and as a tree."""
 
     choices: Choices
-    spans: Spans
+    tree: Tree
 
     @property
     def key(self) -> tuple[int, Choices]:
         return len(self.choices), self.choices
 
 
-def reduce_choices(choices: Choices, fails: Callable[[ReplaySource], bool]) -> Choices:
+def reduce_choices(choices: Choices, fails: Fails) -> Choices:
     """A smaller list of decisions for which `fails` still holds, or the same.
 
     `fails` builds a case from the source and checks it.
     """
-    current = _replay(choices, fails)
-    if current is None:
+    source = ReplaySource(choices)
+    if not fails(source):
         return choices
+    current = _Draw(tuple(source.choices), source.tree)
     while True:
-        found = _one_round(current, fails)
+        found = current
+        for candidates in (_emptied, _removed, _hoisted, _smaller):
+            found = _descend(found, candidates, fails)
         if found is current:
             return current.choices
         current = found
 
 
-def _one_round(current: _Draw, fails: Callable[[ReplaySource], bool]) -> _Draw:
-    for candidates in (_zeroed_parts, _without_parts, _hoisted_parts, _windows, _smaller_values):
-        current = _descend(current, candidates, fails)
-    return current
-
-
-def _descend(
-    current: _Draw,
-    candidates: Callable[[_Draw], Iterator[Choices]],
-    fails: Callable[[ReplaySource], bool],
-) -> _Draw:
+def _descend(current: _Draw, candidates: Callable[[Tree], Iterator[Tree]], fails: Fails) -> _Draw:
     """Apply a pass once; after a success it goes on where it was, over the smaller draw."""
-    tried: set[Choices] = {current.choices}
     position, progress = 0, True
     while progress:
         progress = False
-        for at, choices in enumerate(candidates(current)):
-            if at < position or choices in tried:
+        for at, tree in enumerate(candidates(current.tree)):
+            if at < position:
                 continue
-            tried.add(choices)
-            found = _replay(choices, fails)
-            if found is not None and found.key < current.key:
+            source = TreeSource(tree)
+            if not fails(source):
+                continue
+            found = _Draw(tuple(source.choices), source.tree)
+            if found.key < current.key:
                 current, position, progress = found, at, True
                 break
     return current
 
 
-def _replay(choices: Choices, fails: Callable[[ReplaySource], bool]) -> _Draw | None:
-    source = ReplaySource(choices)
-    if not fails(source):
-        return None
-    return _Draw(tuple(source.choices), tuple(source.spans))
+def _parts(tree: Tree, path: Path = ()) -> Iterator[tuple[Path, Tree]]:
+    """Every part with its path, outer ones first."""
+    for at, item in enumerate(tree):
+        if isinstance(item, list):
+            yield (*path, at), item
+            yield from _parts(item, (*path, at))
 
 
-def _largest_first(draw: _Draw) -> list[tuple[int, int]]:
-    return sorted(set(draw.spans), key=lambda s: (s[0] - s[1], s[0]))
+def _size(tree: Tree) -> int:
+    return sum(_size(i) if isinstance(i, list) else 1 for i in tree)
 
 
-def _zeroed_parts(draw: _Draw) -> Iterator[Choices]:
-    """before part after → before 0 after."""
-    for start, end in _largest_first(draw):
-        yield (*draw.choices[:start], 0, *draw.choices[end:])
+def _largest_first(tree: Tree) -> list[tuple[Path, Tree]]:
+    return sorted(_parts(tree), key=lambda p: -_size(p[1]))
 
 
-def _without_parts(draw: _Draw) -> Iterator[Choices]:
-    """before part after → before after, one decision ahead of it (a count, say) lowered by one."""
-    for start, end in _largest_first(draw):
-        rest = draw.choices[end:]
-        ahead = [at for at in range(start) if draw.choices[at]]
-        for at in ahead[:6] + ahead[-2:]:
-            yield (
-                *draw.choices[:at],
-                draw.choices[at] - 1,
-                *draw.choices[at + 1 : start],
-                *rest,
-            )
+def _edited(tree: Tree, path: Path, items: Tree, lowered: int | None = None) -> Tree:
+    """The tree with the item at the path replaced by items; one number beside it lowered by one."""
+    head, *rest = path
+    changed = list(tree)
+    if rest:
+        inner = tree[head]
+        changed[head] = _edited(
+            inner if isinstance(inner, list) else [], tuple(rest), items, lowered
+        )
+        return changed
+    if lowered is not None:
+        number = tree[lowered]
+        changed[lowered] = number - 1 if isinstance(number, int) else number
+    changed[head : head + 1] = items
+    return changed
 
 
-def _hoisted_parts(draw: _Draw) -> Iterator[Choices]:
-    """before (… inner …) after → before inner after, for the largest few inner parts."""
-    spans = _largest_first(draw)
-    for start, end in spans:
-        inner = [s for s in spans if start <= s[0] and s[1] <= end and s != (start, end)]
-        for low, high in inner[:4]:
-            yield draw.choices[:start] + draw.choices[low:high] + draw.choices[end:]
+def _emptied(tree: Tree) -> Iterator[Tree]:
+    """Every decision of a part taken to be 0."""
+    for path, part in _largest_first(tree):
+        if part:
+            yield _edited(tree, path, [[]])
 
 
-def _windows(draw: _Draw) -> Iterator[Choices]:
-    """Runs of decisions dropped."""
-    count = len(draw.choices)
-    for width in (16, 4, 2, 1):
-        for start in range(0, count, max(width // 2, 1)):
-            yield draw.choices[:start] + draw.choices[min(start + width, count) :]
+def _removed(tree: Tree) -> Iterator[Tree]:
+    """A part dropped, and a number beside it (how many there are, say) lowered by one."""
+    for path, _ in _largest_first(tree):
+        parent = _at(tree, path[:-1])
+        for at, item in enumerate(parent):
+            if isinstance(item, int) and item:
+                yield _edited(tree, path, [], at)
 
 
-def _smaller_values(draw: _Draw) -> Iterator[Choices]:
+def _hoisted(tree: Tree) -> Iterator[Tree]:
+    """A part replaced by one of its own largest parts."""
+    for path, part in _largest_first(tree):
+        for _, inner in _largest_first(part)[:4]:
+            yield _edited(tree, path, [inner])
+
+
+def _smaller(tree: Tree) -> Iterator[Tree]:
     """One decision made smaller, the largest steps first."""
-    for at, value in enumerate(draw.choices):
+    for path, value in list(_numbers(tree)):
         for smaller in dict.fromkeys((0, value // 2, value - 1)):
             if 0 <= smaller < value:
-                yield (*draw.choices[:at], smaller, *draw.choices[at + 1 :])
+                yield _edited(tree, path, [smaller])
+
+
+def _numbers(tree: Tree, path: Path = ()) -> Iterator[tuple[Path, int]]:
+    for at, item in enumerate(tree):
+        if isinstance(item, list):
+            yield from _numbers(item, (*path, at))
+        else:
+            yield (*path, at), item
+
+
+def _at(tree: Tree, path: Path) -> Tree:
+    for step in path:
+        inner = tree[step]
+        tree = inner if isinstance(inner, list) else []
+    return tree

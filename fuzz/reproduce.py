@@ -1,7 +1,7 @@
 """Running a finding again.
 
-Defines `reproduce`, which the repro program of every finding calls. Relies on the same checks as the
-campaign. It draws and shrinks nothing.
+Defines `reproduce`, which the repro program of every finding calls. Relies on the same checks as
+the campaign. It draws and shrinks nothing.
 """
 
 from __future__ import annotations

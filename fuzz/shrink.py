@@ -20,13 +20,17 @@ from numpy.typing import NDArray
 
 from tang.fuzz.case import Case, build_case
 from tang.fuzz.reduce import reduce_choices
-from tang.fuzz.source import HypothesisSource, ReplaySource
+from tang.fuzz.source import HypothesisSource, ReplaySource, Source
 
 Array = NDArray[Any]
 Fails = Callable[[Case], bool]
 
 _ELEMENTWISE: Final = 48
 """Arrays up to this size are simplified value by value."""
+
+
+class _EnoughError(KeyboardInterrupt):
+    """Ends hypothesis at once: the only kind of exception that it lets through."""
 
 
 class _FaultError(Exception):
@@ -53,17 +57,24 @@ class _OneExample(ExampleDatabase):
 
 @dataclass(slots=True)
 class _Asker:
-    """Asks the caller, at most so often and so long, and never twice about one case."""
+    """Asks the caller, at most so often and so long, and never twice about one case.
+
+    `calls` counts what is left of the present stage.
+    """
 
     fails: Fails
     calls: int
     deadline: float
     known: dict[str, bool] = field(default_factory=dict)
 
+    @property
+    def is_spent(self) -> bool:
+        return self.calls <= 0 or time.monotonic() > self.deadline
+
     def __call__(self, case: Case) -> bool:
         digest = case.digest()
         if digest not in self.known:
-            if self.calls <= 0 or time.monotonic() > self.deadline:
+            if self.is_spent:
                 return False
             self.calls -= 1
             self.known[digest] = self.fails(case)
@@ -72,18 +83,22 @@ class _Asker:
 
 def shrink(case: Case, fails: Fails, calls: int = 300, seconds: float = 60.0) -> Case:
     """A case as small as found that still fails; the case itself when it does not fail again."""
-    asker = _Asker(fails, calls, time.monotonic() + seconds)
+    asker = _Asker(fails, 1, time.monotonic() + seconds)
     if not asker(case):
         return case
     if case.choices:
-        case = _smaller_program(_coarse(case, asker), asker)
+        asker.calls = calls // 2
+        case = _coarse(case, asker)
+        asker.calls = calls // 8
+        case = _smaller_program(case, asker)
+    asker.calls = calls // 4
     return _simpler_data(case, asker)
 
 
 def _coarse(case: Case, asker: _Asker) -> Case:
     """The case with whole parts of the draw removed."""
 
-    def fails(source: ReplaySource) -> bool:
+    def fails(source: Source) -> bool:
         return asker(build_case(source))
 
     choices = reduce_choices(case.choices, fails)
@@ -119,11 +134,13 @@ def _smaller_program(case: Case, asker: _Asker) -> Case:
         if asker(candidate):
             best[0] = candidate
             raise _FaultError
+        if asker.is_spent:
+            raise _EnoughError
 
     try:
         replay()
-    except _FaultError:
-        # Hypothesis ends on its smallest example, which is therefore the last that failed.
+    except (_FaultError, _EnoughError):
+        # Hypothesis only ever moves to smaller examples: the last that failed is the smallest.
         return best[0]
     return case
 

@@ -15,6 +15,8 @@ from typing import Any, Protocol, TypeVar
 from hypothesis import strategies as st
 
 T = TypeVar("T")
+Tree = list["int | Tree"]
+"""Decisions, those of every part in a list of their own."""
 
 
 class Source(Protocol):
@@ -63,29 +65,69 @@ class SeededSource:
 class ReplaySource:
     """Decisions read from a list, 0 when it is exhausted and never out of range.
 
-    `choices` are those that were used; `spans` the (start, end) of every part among them.
+    `choices` are those that were used, `tree` the same with every part as a list of its own.
     """
 
     def __init__(self, script: Sequence[int]) -> None:
         self._script = script
         self.choices: list[int] = []
-        self.spans: list[tuple[int, int]] = []
+        self.tree: Tree = []
 
     def below(self, n: int) -> int:
         if n == 1:
             return 0
         at = len(self.choices)
-        choice = min(self._script[at], n - 1) if at < len(self._script) else 0
+        return self._used(min(self._script[at], n - 1) if at < len(self._script) else 0)
+
+    def option(self, weights: tuple[int, ...]) -> int:
+        return self.below(len(weights))
+
+    def part(self, build: Callable[[Source], T]) -> T:
+        outer = self.tree
+        self.tree = []
+        result = build(self)
+        outer.append(self.tree)
+        self.tree = outer
+        return result
+
+    def _used(self, choice: int) -> int:
         self.choices.append(choice)
+        self.tree.append(choice)
+        return choice
+
+
+class TreeSource:
+    """Decisions read from a tree: a part that needs more or fewer leaves the others alone."""
+
+    def __init__(self, script: Tree) -> None:
+        self._left = list(reversed(script))
+        self.choices: list[int] = []
+        self.tree: Tree = []
+
+    def below(self, n: int) -> int:
+        if n == 1:
+            return 0
+        found = self._left[-1] if self._left else 0
+        choice = 0
+        if isinstance(found, int) and self._left:
+            self._left.pop()
+            choice = min(found, n - 1)
+        self.choices.append(choice)
+        self.tree.append(choice)
         return choice
 
     def option(self, weights: tuple[int, ...]) -> int:
         return self.below(len(weights))
 
     def part(self, build: Callable[[Source], T]) -> T:
-        start = len(self.choices)
+        outer, left = self.tree, self._left
+        while left and isinstance(left[-1], int):
+            left.pop()
+        script = left.pop() if left else []
+        self.tree, self._left = [], list(reversed(script if isinstance(script, list) else []))
         result = build(self)
-        self.spans.append((start, len(self.choices)))
+        outer.append(self.tree)
+        self.tree, self._left = outer, left
         return result
 
 

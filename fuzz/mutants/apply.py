@@ -1,7 +1,7 @@
 """Applying a mutant: one function or one row of a table is replaced, in this process alone.
 
-Defines `Mutant` and `apply_mutant`. Relies on import paths; a replaced function is replaced in every
-module of tang that imported it by name. It cannot be undone: the process must end.
+Defines `Mutant` and `apply_mutant`. Relies on import paths; a replaced function is replaced in
+every module of tang that imported it by name. It cannot be undone: the process must end.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Mutants of lowering: wrong kernels for right graphs.
 
-Defines `LOWERING`. Relies on the names of lowering's functions and rule tables. Each must be found on
-the rung `lower`.
+Defines `LOWERING`. Relies on the names of lowering's functions and rule tables. Each must be
+found on the rung `lower`.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import Any, Final
 
 from tang.fuzz.mutants.apply import Mutant
@@ -29,7 +30,7 @@ def _zero_identity(original: Function) -> Function:
 
     def initialise(ctx: Any, slots: Mapping[int, Any]) -> None:  # noqa: ANN401
         for slot in slots.values():
-            declare(ctx, slot, lambda s=slot: ctx.literal(zero(s.component.sort)))
+            declare(ctx, slot, partial(ctx.literal, zero(slot.component.sort)))
 
     return initialise
 

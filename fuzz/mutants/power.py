@@ -63,9 +63,7 @@ def run_power(
     return PowerReport(tuple(trials))
 
 
-def _trial(
-    mutant: Mutant, seed: int, backends: tuple[str, ...], examples: int, jobs: int
-) -> Trial:
+def _trial(mutant: Mutant, seed: int, backends: tuple[str, ...], examples: int, jobs: int) -> Trial:
     options = Options(
         backends=backends,
         examples=examples,
