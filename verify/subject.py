@@ -50,11 +50,13 @@ class Subject:
 
     inputs    as every side sees them: reals rounded once to the input buffers' storage format
     plan      with abstract maths;  `expanded` has portable functions in their place
+    bound     the program with numbers for its symbols
     """
 
     task: Task
     plan: Plan
     expanded: Plan
+    bound: Graph
     sizes: Mapping[str, int]
     inputs: Mapping[str, Array] = field(repr=False)
 
@@ -62,7 +64,7 @@ class Subject:
     def traced(self) -> Graph:
         """The bound program with an output for every buffer that holds one of its tensors."""
         outputs = tuple(Output(b.name, b.ref) for b in computed(self.plan) if b.ref is not None)
-        return replace(bind(self.task.graph, dict(self.sizes)), outputs=outputs)
+        return replace(self.bound, outputs=outputs)
 
     @functools.cached_property
     def stored(self) -> dict[str, Array]:
@@ -85,9 +87,9 @@ def prepare(task: Task) -> Subject:
     validate(task.graph)
     arrays = checked_inputs(task.graph, task.inputs)
     sizes = infer_sizes(task.graph, {n: a.shape for n, a in arrays.items()})
-    validate(bind(task.graph, sizes))
+    bound = bind(task.graph, sizes) if sizes else task.graph
     plan = lower(task.graph, task.schedule)
-    return Subject(task, plan, expand_math(plan), sizes, snapped(plan, arrays))
+    return Subject(task, plan, expand_math(plan), bound, sizes, snapped(plan, arrays))
 
 
 def checked_inputs(graph: Graph, inputs: Mapping[str, Any]) -> dict[str, Array]:
