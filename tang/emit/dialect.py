@@ -8,7 +8,7 @@ literals and the frame around a kernel's body; the printer does the rest for eve
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from tang.errors import DeviceError
@@ -88,6 +88,7 @@ class Syntax:
     array         {type} {name} {size}, of a thread
     loop          {type} {name} {lo} {hi}: hi is a literal or never changes
     loop_once     {type} {name} {lo} {hi} {end}: `end` names hi, evaluated once
+    loop_once_close   where it is not loop_close
     function      {type} {name} {params}, each parameter {type} {name}
     """
 
@@ -100,6 +101,7 @@ class Syntax:
     function: str
     parameter: str
     barrier: str
+    loop_once_close: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,10 +109,12 @@ class Dialect:
     """One language.
 
     registers    type of a value;      storage  type of an element in memory
-    operations   (operation, type of its last operand) → form; a row "shl const" takes
-                 precedence where the last operand is a constant
+    operations   (operation, type of its last operand) → form; a row "shl consts" takes precedence
+                 where all operands are constants, else "shl const" where the last one is
     conversions, bitcasts   (from, to) → form
     loads        type → form over memory {0} and index {1};   stores  … and value {2}
+    packed_loads, packed_stores   the same for memories whose elements share words
+    indices      how an index of a type is written where that is not its own text
     literal      a constant as text
     helpers      name (always `tang_…`) → definition; those a text mentions are put before it
     prelude      what starts every text
@@ -130,3 +134,6 @@ class Dialect:
     helpers: Mapping[str, str]
     prelude: str
     kernel: Callable[[Printer, Kernel, str], list[str]]
+    packed_loads: Mapping[Type, Form] = field(default_factory=dict)
+    packed_stores: Mapping[Type, Form] = field(default_factory=dict)
+    indices: Mapping[Type, Form] = field(default_factory=dict)

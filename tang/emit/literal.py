@@ -83,6 +83,17 @@ def special_bits(name: str, form: Format) -> int:
     return infinity | (1 << (form.bits - 1) if name == "-inf" else 0)
 
 
+def value_bits(value: Fraction, form: Format) -> int:
+    """The bits of a number of the format (of +0 for zero)."""
+    size = abs(value)
+    if size == 0:
+        return 0
+    exponent = max(_exponent(size), form.emin)
+    whole = int(size / Fraction(2) ** (exponent - form.p + 1))
+    sign = 1 << (form.bits - 1) if value < 0 else 0
+    return sign + ((exponent - form.emin) << (form.p - 1)) + whole
+
+
 def _exponent(x: Fraction) -> int:
     e = x.numerator.bit_length() - x.denominator.bit_length()
     return e if x >= Fraction(2) ** e else e - 1

@@ -50,16 +50,22 @@ class Printer:
     functions  the emitted symbol of each function of the kernel
     mutable    values that are assigned more than once
     places     text that replaces a mangled name (a register kept in an array, say)
+    packed     memories that the packed rows of the dialect load from and store to
     """
 
     dialect: Dialect
     functions: Mapping[str, str] = field(default_factory=dict)
     mutable: frozenset[str] = frozenset()
     places: Mapping[tuple[str, Kind], str] = field(default_factory=dict)
+    packed: frozenset[str] = frozenset()
 
     def with_places(self, places: Mapping[tuple[str, Kind], str]) -> Printer:
         """The same printer with further replacements."""
         return replace(self, places={**self.places, **places})
+
+    def with_packed(self, names: frozenset[str]) -> Printer:
+        """The same printer, with packed elements in some memories."""
+        return replace(self, packed=names)
 
     # --- names and types
 
@@ -97,8 +103,11 @@ class Printer:
             case Var():
                 return Text(self.value_name(e.name))
             case Load():
-                form = _find(self.dialect.loads, e.type, self.dialect, f"loads of {e.type.value}")
-                return form.fill((Text(self.memory_name(e.source)), *args))
+                d = self.dialect
+                rows = d.packed_loads if e.source in self.packed else d.loads
+                form = _find(rows, e.type, d, f"loads of {e.type.value}")
+                index = self._index(e.index, args[0])
+                return form.fill((Text(self.memory_name(e.source)), index))
             case Call():
                 return Text(f"{self._function(e.function)}({', '.join(a.text for a in args)})")
             case Op() | Convert() | Bitcast():
@@ -108,8 +117,7 @@ class Printer:
         match e:
             case Op():
                 t = e.args[-1].type
-                row = (f"{e.op} const", t) if isinstance(e.args[-1], Const) else (e.op, t)
-                found = self.dialect.operations.get(row)
+                found = self._constant_row(e, t)
                 what = f"{e.op} over {t.value}"
                 return found or _find(self.dialect.operations, (e.op, t), self.dialect, what)
             case Convert():
@@ -120,6 +128,12 @@ class Printer:
             case Bitcast():
                 what = f"bit cast of {e.value.type.value} to {e.type.value}"
                 return _find(self.dialect.bitcasts, (e.value.type, e.type), self.dialect, what)
+
+    def _constant_row(self, e: Op, t: Type) -> Form | None:
+        """The row for constant operands: all of them, or the last one."""
+        rows, constant = self.dialect.operations, [isinstance(a, Const) for a in e.args]
+        found = rows.get((f"{e.op} consts", t)) if all(constant) else None
+        return found or (rows.get((f"{e.op} const", t)) if constant[-1] else None)
 
     def _function(self, name: str) -> str:
         symbol = self.functions.get(name)
@@ -146,8 +160,8 @@ class Printer:
             case Array():
                 return [pad + self._array(s)]
             case For():
-                head = pad + self.loop_head(s)
-                return [head, *self.block(s.body, depth + 1), pad + self.dialect.syntax.loop_close]
+                head, close = pad + self.loop_head(s), pad + self._loop_close(s)
+                return [head, *self.block(s.body, depth + 1), close]
             case If():
                 return self._branch(s, depth)
             case Barrier():
@@ -165,9 +179,15 @@ class Printer:
 
     def _store(self, s: Store) -> str:
         t = s.value.type
-        form = _find(self.dialect.stores, t, self.dialect, f"stores of {t.value}")
+        rows = self.dialect.packed_stores if s.target in self.packed else self.dialect.stores
+        form = _find(rows, t, self.dialect, f"stores of {t.value}")
+        index = self._index(s.index, Text(self.expr(s.index)))
         value = Text(self.expr(s.value, form.needs[2]))
-        return form.fill((Text(self.memory_name(s.target)), Text(self.expr(s.index)), value)).text
+        return form.fill((Text(self.memory_name(s.target)), index, value)).text
+
+    def _index(self, index: Expr, text: Text) -> Text:
+        form = self.dialect.indices.get(index.type)
+        return text if form is None else form.fill((text,))
 
     def _array(self, s: Array) -> str:
         if s.scope is not Scope.THREAD:
@@ -178,17 +198,23 @@ class Printer:
 
     def loop_head(self, s: For) -> str:
         """The line that opens a loop; its bound is evaluated once."""
-        steady = isinstance(s.hi, Const) or (
-            isinstance(s.hi, Var) and s.hi.name not in self.mutable
-        )
         syntax = self.dialect.syntax
-        return (syntax.loop if steady else syntax.loop_once).format(
+        return (syntax.loop if self._steady(s) else syntax.loop_once).format(
             type=self.register(s.var.type),
             name=mangle(s.var.name),
             lo=self.expr(s.lo),
             hi=self.expr(s.hi),
             end=mangle(s.var.name) + "end",
         )
+
+    def _steady(self, s: For) -> bool:
+        """Whether the bound of a loop is a literal or never changes."""
+        named = isinstance(s.hi, Var) and s.hi.name not in self.mutable
+        return named or isinstance(s.hi, Const)
+
+    def _loop_close(self, s: For) -> str:
+        syntax = self.dialect.syntax
+        return syntax.loop_close if self._steady(s) else syntax.loop_once_close or syntax.loop_close
 
     def _branch(self, s: If, depth: int) -> list[str]:
         pad = INDENT * depth
