@@ -13,14 +13,26 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from tang.emit.c import C
+from tang.emit.cuda import CUDA
 from tang.emit.dialect import Dialect, UnsupportedError
+from tang.emit.glsl import GLSL
+from tang.emit.msl import MSL
 from tang.emit.names import Kind, mangle
+from tang.emit.opencl import OPENCL
 from tang.emit.printer import Printer
 from tang.emit.walk import postorder, statements
+from tang.emit.wgsl import WGSL
 from tang.errors import DeviceError
 from tang.kernel.ir import Call, Declare, Function, Kernel
 
-DIALECTS: Final[Mapping[str, Dialect]] = {"c": C}
+DIALECTS: Final[Mapping[str, Dialect]] = {
+    "c": C,
+    "opencl": OPENCL,
+    "cuda": CUDA,
+    "msl": MSL,
+    "wgsl": WGSL,
+    "glsl": GLSL,
+}
 """The languages by name."""
 
 _HOLE: Final = "\0"
