@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from tang.fuzz.backend import Died, Host, Hung, Unsupported
 from tang.fuzz.case import Case
-from tang.fuzz.freedom import Allowed, allowed, distances, show
 from tang.interpreter import interpret
 from tang.ir.bind import bind
 from tang.ir.expr import Sort
 from tang.ir.graph import Graph
+from tang.verify.freedom import Allowed, allowed, distances, show
 from tang.verify.report import Finding, Report, RungResult
 from tang.verify.verdict import Rung, Verdict
 

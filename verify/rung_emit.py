@@ -29,6 +29,7 @@ from tang.emulator.replay import Replay
 from tang.kernel.ir import Type
 from tang.kernel.plan import Launch, Plan
 from tang.verify.compare import bit_equal, describe
+from tang.verify.provenance import Known, explain
 from tang.verify.report import Finding, RungResult
 from tang.verify.subject import Subject, written
 from tang.verify.verdict import Rung, Verdict
@@ -96,9 +97,9 @@ def check_emit(
     """Judge the outcomes of every trial of one subject; one finding per faulty launch."""
     findings = []
     elements = 0
-    for trial, runs in zip(tests, outcomes, strict=True):
+    for place, (trial, runs) in enumerate(zip(tests, outcomes, strict=True)):
         elements += sum(a.size for a in trial.expected if a is not None)
-        finding = _judge(trial, runs)
+        finding = _judge(trial, runs, tests[:place])
         if finding is not None:
             verdict, message, detail = finding
             kernel = trial.launch.kernel
@@ -115,7 +116,9 @@ def check_emit(
 _Judgement = tuple[Verdict, str, str]
 
 
-def _judge(trial: Trial, runs: Sequence[Outcome]) -> _Judgement | None:
+def _judge(
+    trial: Trial, runs: Sequence[Outcome], earlier: Sequence[Trial] = ()
+) -> _Judgement | None:
     for run in runs:
         match run:
             case Crash(reason):
@@ -131,7 +134,8 @@ def _judge(trial: Trial, runs: Sequence[Outcome]) -> _Judgement | None:
             return stray
     for position, expected in enumerate(trial.expected):
         if expected is not None:
-            wrong = _compare(trial, position, expected, [r.memories[position] for r in ran])
+            memories = [r.memories[position] for r in ran]
+            wrong = _compare(trial, position, expected, memories, earlier)
             if wrong is not None:
                 return wrong
     return None
@@ -157,7 +161,11 @@ def _stray(trial: Trial, run: Ran, poison: Poison) -> _Judgement | None:
 
 
 def _compare(
-    trial: Trial, position: int, expected: Array, memories: Sequence[Memory]
+    trial: Trial,
+    position: int,
+    expected: Array,
+    memories: Sequence[Memory],
+    earlier: Sequence[Trial],
 ) -> _Judgement | None:
     param = trial.launch.kernel.params[position]
     got = [m.data.reshape(expected.shape) for m in memories]
@@ -166,7 +174,7 @@ def _compare(
         return None
     buffer = trial.launch.buffers[position]
     if _unwritten(expected, got, param.type).any():
-        message = f"{buffer} still holds poison"
+        message = f"{buffer} still holds poison{_why(trial, position, got[1], earlier)}"
         return (
             Verdict.UNWRITTEN,
             message,
@@ -177,7 +185,33 @@ def _compare(
         detail = describe(got[0], got[1], agree, ("first run", "second run"))
         return Verdict.NONDETERMINISTIC, f"{buffer} differs between two runs", detail
     detail = describe(expected, got[0], equal[0], ("replay", "device"))
-    return Verdict.WRONG, f"{buffer} is not what the kernel IR says", detail
+    why = _why(trial, position, got[0], earlier)
+    return Verdict.WRONG, f"{buffer} is not what the kernel IR says{why}", detail
+
+
+def _why(trial: Trial, position: int, got: Array, earlier: Sequence[Trial]) -> str:
+    """What a wrong buffer holds, to go on with a message; "" when nothing accounts for it."""
+    expected = trial.expected[position]
+    if expected is None:
+        return ""
+    element = trial.launch.kernel.params[position].type
+    known = [k for at, k in enumerate(_known(trial, False)) if at != position]
+    known += [
+        k for t in earlier for k in _known(t, True) if k.name != trial.launch.buffers[position]
+    ]
+    found = explain(got, expected, element, known=known)
+    return "" if found is None else f" ({found.sentence})"
+
+
+def _known(trial: Trial, earlier: bool) -> list[Known]:
+    """The buffers of a launch with their right contents."""
+    launch, contents = trial.launch, zip(trial.before, trial.expected, strict=True)
+    return [
+        Known(name, param.type, before if expected is None else expected, earlier)
+        for name, param, (before, expected) in zip(
+            launch.buffers, launch.kernel.params, contents, strict=True
+        )
+    ]
 
 
 def _unwritten(expected: Array, got: Sequence[Array], element: Type) -> npt.NDArray[np.bool_]:
