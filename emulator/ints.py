@@ -68,10 +68,17 @@ def to_array(value: Value) -> Value:
 
 def merge(mask: Array, new: Value, old: Value) -> Value:
     """`new` in the lanes of mask, `old` elsewhere."""
-    if type(new) is not Lanes and type(new) is not int:
+    if type(new) is int:
+        if type(old) is int:
+            return Lanes(np.where(mask, new, old), min(new, old), max(new, old))
+        lo, hi = min(new, old.lo), max(new, old.hi)
+        return Lanes(np.where(mask, new, old.array), lo, hi)
+    if type(new) is not Lanes:
         return np.where(mask, new, old)
-    a, b = _parts(new), _parts(old)
-    return Lanes(np.where(mask, a[0], b[0]), min(a[1], b[1]), max(a[2], b[2]))
+    if type(old) is int:
+        return Lanes(np.where(mask, new.array, old), min(new.lo, old), max(new.hi, old))
+    lo, hi = min(new.lo, old.lo), max(new.hi, old.hi)
+    return Lanes(np.where(mask, new.array, old.array), lo, hi)
 
 
 def tight(m: Machine, value: Signed) -> Bounds:
@@ -151,9 +158,11 @@ def comparison(op: str, args: tuple[Node, ...]) -> Node:
 
     def compare(m: Machine) -> Value:
         a, b = first(m), second(m)
-        if type(a) is int and type(b) is int:
-            return scalar(a, b)
-        return ufunc(to_array(a), to_array(b))
+        if type(a) is Lanes:
+            return ufunc(a.array, b.array if type(b) is Lanes else b)
+        if type(b) is Lanes:
+            return ufunc(a, b.array)
+        return scalar(a, b) if type(a) is int else ufunc(a, b)
 
     return compare
 

@@ -17,6 +17,7 @@ from tang.emulator.records import Kind
 from tang.kernel.ir import Scope
 
 NOBODY, MANY = -1, -2
+_THREAD, _WORKGROUP = Scope.THREAD, Scope.WORKGROUP
 Parts = tuple[Any, ...]
 
 
@@ -30,6 +31,7 @@ class Cells:
     taint   elements that depend on a doubtful decision; None where that is not tracked
     doubtful  whether any element may be tainted
     bounds  of the integers that it holds; None while they are not known
+    sure    of an array per thread: the elements of which no active lane lacks a value
     """
 
     __slots__ = (
@@ -41,6 +43,7 @@ class Cells:
         "scope",
         "single",
         "size",
+        "sure",
         "taint",
         "valid",
         "writer",
@@ -67,6 +70,7 @@ class Cells:
         self.reader: Array | None = None
         self.bounds: tuple[int, int] | None = None
         self.single: Array | None = planes[0] if len(planes) == 1 else None
+        self.sure = [valid is None] * size if scope is _THREAD else []
 
     def integer_bounds(self) -> tuple[int, int]:
         """Bounds of all integers that it holds, found by a scan when first asked for."""
@@ -106,7 +110,7 @@ class Cells:
         if self.single is not None:
             parts: Parts = (self.single.take(flat, mode="clip"),)
         else:
-            parts = tuple(p.take(flat, mode="clip") for p in self.planes)
+            parts = tuple([p.take(flat, mode="clip") for p in self.planes])
         if inside is not None:
             parts = tuple(np.where(inside, p, p.dtype.type(0)) for p in parts)
         self._note_load(m, flat, inside, site)
@@ -118,16 +122,17 @@ class Cells:
             if quiet and not self.doubtful:
                 if self.single is not None:
                     return (self.single[index],)
-                return tuple(p[index] for p in self.planes)
+                return tuple([p[index] for p in self.planes])
             flat = np.full(m.lanes, index)
             self._note_load(m, flat, None, site)
-            return tuple(p[index] for p in self.planes)
-        if self.scope is Scope.THREAD:
+            return tuple([p[index] for p in self.planes])
+        if self.scope is _THREAD:
             row = slice(index * m.lanes, (index + 1) * m.lanes)
-            self._note_row(m, row, index, site)
+            if self.doubtful or not self.sure[index]:
+                self._note_row(m, row, index, site)
             if self.single is not None:
                 return (self.single[row].copy(),)
-            return tuple(p[row].copy() for p in self.planes)
+            return tuple([p[row].copy() for p in self.planes])
         flat = self._flat(m, index)
         self._note_load(m, flat, None, site)
         return tuple(p[flat] for p in self.planes)
@@ -137,7 +142,9 @@ class Cells:
             m.add_taint(self.taint[row])
         if m.sanitize and self.valid is not None:
             ok = self.valid[row]
-            if not ok.all():
+            if ok.all():
+                self.sure[index] = True
+            else:
                 self._uninitialised(m, ~ok, np.full(m.lanes, index), site)
 
     def _note_load(self, m: Machine, flat: Array, inside: Array | None, site: Site) -> None:
@@ -172,7 +179,7 @@ class Cells:
 
     def store(self, m: Machine, index: Value, parts: Parts, site: Site) -> None:
         """Write the active lanes; those out of bounds are dropped."""
-        if self.scope is Scope.THREAD and type(index) is int and 0 <= index < self.size:
+        if self.scope is _THREAD and type(index) is int and 0 <= index < self.size:
             self._store_row(m, index, parts)
             return
         inside = self._inside(m, index, site, "writes")
@@ -195,7 +202,7 @@ class Cells:
             np.copyto(plane[row], part, where=where, casting="unsafe")
         if self._takes_taint(m) and self.taint is not None and m.taint is not None:
             np.copyto(self.taint[row], m.taint, where=where)
-        if self.valid is not None:
+        if self.valid is not None and not self.sure[index]:
             np.copyto(self.valid[row], True, where=where)
 
     def _takes_taint(self, m: Machine) -> bool:
@@ -249,9 +256,9 @@ class Cells:
 
     def _flat(self, m: Machine, index: Value) -> Array:
         values = index.array if isinstance(index, Lanes) else index
-        if self.scope is Scope.THREAD:
+        if self.scope is _THREAD:
             values = np.clip(values, 0, max(self.size - 1, 0)) * m.lanes + m.threads
-        elif self.scope is Scope.WORKGROUP:
+        elif self.scope is _WORKGROUP:
             inner = np.clip(values, 0, max(self.size - 1, 0))
             values = m.threads // m.workgroup * self.size + inner
         if type(values) is int:
@@ -262,9 +269,9 @@ class Cells:
         return self._element_of(flat, m.threads, m)
 
     def _element_of(self, flat: Array, who: Array, m: Machine) -> Array:
-        if self.scope is Scope.THREAD:
+        if self.scope is _THREAD:
             return (flat - who) // m.lanes
-        return flat % self.size if self.scope is Scope.WORKGROUP else flat
+        return flat % self.size if self.scope is _WORKGROUP else flat
 
 
 def _lanes(m: Machine, inside: Array | None) -> Value:

@@ -212,7 +212,11 @@ def _to_bits(m: Machine, type_: Type, source: Type, value: Shadowed) -> Value:
 
 
 def _merge(mask: Array, new: Shadowed, old: Shadowed) -> Shadowed:
-    return Shadowed(*(np.where(mask, x, y) for x, y in zip(new, old, strict=True)))
+    return Shadowed(
+        np.where(mask, new[0], old[0]),
+        np.where(mask, new[1], old[1]),
+        np.where(mask, new[2], old[2]),
+    )
 
 
 def _call(function: Function, site: Site) -> Callable[..., Shadowed]:

@@ -15,7 +15,6 @@ from tang.device.base import Device
 from tang.errors import DeviceError
 
 
-
 def _host_c(quick: bool) -> Device:
     return HostC(CompilerOptions(optimize="-O0") if quick else CompilerOptions())
 

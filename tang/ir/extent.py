@@ -23,7 +23,10 @@ class Poly:
     terms: tuple[tuple[Monomial, int], ...] = ()
 
     def __add__(self, other: PolyLike) -> Poly:
-        return _collect([*self.terms, *poly(other).terms])
+        terms = poly(other).terms
+        if not terms or not self.terms:
+            return Poly(terms or self.terms)
+        return _collect([*self.terms, *terms])
 
     __radd__ = __add__
 
@@ -37,7 +40,10 @@ class Poly:
         return poly(other) - self
 
     def __mul__(self, other: PolyLike) -> Poly:
-        pairs = [(a, b) for a in self.terms for b in poly(other).terms]
+        terms = poly(other).terms
+        if not terms or not self.terms:
+            return ZERO
+        pairs = [(a, b) for a in self.terms for b in terms]
         return _collect((tuple(sorted(m + n)), c * d) for (m, c), (n, d) in pairs)
 
     __rmul__ = __mul__
@@ -66,6 +72,8 @@ class Poly:
 
     def bind(self, sizes: Mapping[str, int]) -> Poly:
         """Replace the symbols found in `sizes`; the others stay."""
+        if self.is_constant:
+            return self
         parts = (_bound_term(m, c, sizes) for m, c in self.terms)
         return _collect(parts)
 
