@@ -106,10 +106,10 @@ def decidable(value: Value) -> Value:
 
 
 def _leaf(draw: Draw, sort: Sort) -> Value:
-    kind = weighted(draw.source, ((70, "read"), (16, "constant"), (14, "coordinate")))
-    if kind == "read":
+    kind = weighted(draw.source, ((78, "read"), (10, "constant"), (12, "coordinate")))
+    if kind == "read" or (kind == "coordinate" and sort is BOOL):
         return draw.scope.read(draw.source, sort)
-    if kind == "constant" or sort is BOOL:
+    if kind == "constant":
         return _constant(draw, sort)
     coordinate = _coordinate(draw)
     return coordinate if sort is INDEX else _cast(coordinate)
@@ -121,7 +121,7 @@ def _constant(draw: Draw, sort: Sort) -> Value:
     if sort is INDEX:
         number = choose(draw.source, (0, 1, 2, 3, -1, 7, -5))
         return Value(index(number), rg.point(number))
-    if not draw.scope.clean and chance(draw.source, 20):
+    if not draw.scope.clean and chance(draw.source, 30):
         name = choose(draw.source, ("inf", "-inf", "nan"))
         return Value(constant_named(name), rg.unbounded(rg.point(0)))
     return weighted(draw.source, _CONSTANTS)
@@ -393,6 +393,8 @@ def _equal(draw: Draw) -> Value:
 def _compare_indices(op: str) -> Maker:
     def make(draw: Draw) -> Value:
         a, b = draw.value(INDEX), draw.value(INDEX)
+        if not a.expr.args and not b.expr.args and a.expr.op != "arg":
+            b = draw.scope.read(draw.source, INDEX)
         return Value(apply(op, a.expr, b.expr), rg.BOOLEAN)
 
     return make

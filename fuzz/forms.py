@@ -7,6 +7,7 @@ It is coverage's own reading: lowering has its own, and the two share nothing bu
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Final
 
 from tang.ir import derived
@@ -21,9 +22,14 @@ def _pattern(name: str) -> Expr:
     return function(hole, other) if name in ("sub", "div", "maximum", "minimum") else function(hole)
 
 
+@cache
+def _patterns() -> dict[str, Expr]:
+    return {name: _pattern(name) for name in FORMS}
+
+
 def recognised(roots: Sequence[Expr]) -> set[str]:
     """The forms that occur in the expressions, nested ones included."""
-    patterns = {name: _pattern(name) for name in FORMS}
+    patterns = _patterns()
     ops = {p.op for p in patterns.values()}
     found: set[str] = set()
     for e in walk(*roots):

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from math import prod
 from typing import Final
 
@@ -52,7 +53,7 @@ class _NodeScope:
 
     def read(self, source: Source, sort: Sort) -> Value:
         known = [v for v in self.values if v.expr.sort is sort]
-        if known and chance(source, 30):
+        if known and chance(source, 18):
             return choose(source, known)
         read, bounds = source.part(lambda s: draw_read(s, self.frame, sort))
         value = Value(arg(len(self.reads), sort), bounds)
@@ -77,7 +78,7 @@ def _draw_map(source: Source, program: Program, name: str) -> None:
     dims = _draw_dims(source, program, _POINT_NAMES[:rank], POINTS)
     scope = _NodeScope(Frame(program, dims))
     count = weighted(source, ((76, 1), (17, 2), (7, 3)))
-    values = [_map_value(source, scope) for _ in range(count)]
+    values = [source.part(partial(_map_value, scope)) for _ in range(count)]
     if not scope.reads:
         values[0] = _anchored(source, scope, values[0])
     node = Comprehension(
@@ -90,7 +91,7 @@ def _draw_map(source: Source, program: Program, name: str) -> None:
     _append(program, node, dict(dims), [rg.computed(v.range) for v in values])
 
 
-def _map_value(source: Source, scope: _NodeScope) -> Value:
+def _map_value(scope: _NodeScope, source: Source) -> Value:
     sort = weighted(source, ((72, REAL), (16, INDEX), (12, BOOL)))
     return _bounded(_draw_body(source, scope, sort), _LARGEST_STORED)
 
@@ -121,7 +122,7 @@ def _anchored(source: Source, scope: _NodeScope, value: Value) -> Value:
 
 
 def _draw_reduction_node(source: Source, program: Program, name: str) -> None:
-    reduction = draw_reduction(source)
+    reduction = source.part(draw_reduction)
     axes: Dims = tuple((a.name, fixed(a.size)) for a in reduction.axes)
     budget = POINTS // prod(a.size for a in reduction.monoid.axes)
     reduce = _reduce_dims(source, program, reduction, budget)
@@ -185,7 +186,7 @@ def _reduction_body(
         if i in reduction.ranks:
             body.append(_rank(reduce))
             continue
-        value = _draw_body(source, scope, sort)
+        value = source.part(partial(_draw_body, scope=scope, sort=sort))
         if i == 0 and not scope.reads:
             value = _anchored(source, scope, value)
         if i in reduction.exact and not value.range.exact:

@@ -32,8 +32,8 @@ PROFILES: Final = {
 """What a real input may hold: moderate values, and beside them zeros of both signs, subnormals,
 numbers near 2¹⁰⁰, or NaN and infinities."""
 
-_CLEAN_PROFILES: Final = ((80, "small"), (10, "zeros"), (5, "tiny"), (5, "huge"))
-_PROFILES: Final = ((50, "small"), (10, "zeros"), (6, "tiny"), (6, "huge"), (28, "nonfinite"))
+_CLEAN_PROFILES: Final = ((80, "small"), (10, "zeros"), (5, "tiny"), (3, "huge"))
+_PROFILES: Final = ((58, "small"), (10, "zeros"), (6, "tiny"), (4, "huge"), (22, "nonfinite"))
 
 
 @dataclass(frozen=True, slots=True)

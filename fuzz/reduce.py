@@ -40,7 +40,7 @@ def reduce_choices(choices: Choices, fails: Fails) -> Choices:
     current = _Draw(tuple(source.choices), source.tree)
     while True:
         found = current
-        for candidates in (_emptied, _removed, _hoisted, _smaller):
+        for candidates in (_emptied, _removed, _hoisted, _moved, _smaller):
             found = _descend(found, candidates, fails)
         if found is current:
             return current.choices
@@ -119,6 +119,15 @@ def _hoisted(tree: Tree) -> Iterator[Tree]:
     for path, part in _largest_first(tree):
         for _, inner in _largest_first(part)[:4]:
             yield _edited(tree, path, [inner])
+
+
+def _moved(tree: Tree) -> Iterator[Tree]:
+    """A part takes the place of an earlier one beside it, and leaves its own empty."""
+    for path, part in _largest_first(tree):
+        parent = _at(tree, path[:-1])
+        for at in range(path[-1]):
+            if part and isinstance(parent[at], list):
+                yield _edited(_edited(tree, path, [[]]), (*path[:-1], at), [part])
 
 
 def _smaller(tree: Tree) -> Iterator[Tree]:

@@ -163,8 +163,11 @@ def _guarded(source: Source, frame: Frame, shape: _Shape) -> None:
 
 
 def _free_form(source: Source, frame: Frame) -> Affine:
-    name, _ = choose(source, frame.dims)
-    form = variable(name, choose(source, (1, 2, -1, 3, -2))) + between(source, -3, 3)
+    name, size = choose(source, frame.dims)
+    a = weighted(source, ((60, 1), (12, 2), (14, -1), (8, 3), (6, -2)))
+    form = variable(name, a) + choose(source, (0, -1, 1, 2, -2))
+    if a < 0:
+        form = form + max(size.value - 1, 0) * -a
     if chance(source, 30):
         form = form + variable(choose(source, frame.dims)[0])
     return form

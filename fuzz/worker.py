@@ -26,7 +26,7 @@ class Setup:
     seed: int
     seconds: float = 20.0
     mutant: str = ""
-    shrink_calls: int = 150
+    shrink_calls: int = 300
     shrink_seconds: float = 60.0
 
 

@@ -1,0 +1,33 @@
+"""Coverage: a closed list of cells, every one of them reached by a campaign."""
+
+from __future__ import annotations
+
+from tang.fuzz.case import draw_batch
+from tang.fuzz.coverage import Coverage, coverage_of
+from tang.fuzz.features import CELLS
+from tang.ir.expr import OPS
+from tang.ir.monoids import BUILTIN
+
+
+def test_every_cell_has_twenty_of_two_thousand_draws_and_half_are_composed():
+    coverage = coverage_of(draw_batch(seed=1, count=2000))
+    assert coverage.thin(20) == []
+    assert coverage.composed >= 1000
+    assert set(coverage.cells) <= set(CELLS)
+
+
+def test_every_operation_and_every_monoid_is_a_cell():
+    assert {f"op:{op}" for op in OPS} <= set(CELLS)
+    assert {f"monoid:{name}" for name in BUILTIN} <= set(CELLS)
+
+
+def test_counts_of_workers_add_up():
+    cases = draw_batch(seed=2, count=20)
+    left, right = coverage_of(cases[:7]), coverage_of(cases[7:])
+    left.merge(right)
+    assert left == coverage_of(cases)
+
+
+def test_the_text_names_every_cell():
+    text = Coverage().text()
+    assert all(f" {cell.split(':', 1)[1]} 0" in text for cell in CELLS)
