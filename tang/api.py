@@ -19,7 +19,7 @@ from tang.device.base import Allocation, Compiled, Device, Job, Ran
 from tang.device.compiler import CompilerOptions
 from tang.device.host_c import HostC
 from tang.device.storage import AnyArray, Poison, checked_input, pack, poisoned, unpack
-from tang.emit.unit import emit
+from tang.emit.unit import dialect_named, emit
 from tang.errors import DeviceError, GraphError, LimitError, ScheduleError, TangBugError
 from tang.ir.bind import bind, infer_sizes
 from tang.ir.graph import Graph
@@ -184,8 +184,11 @@ def compile(
 
 
 def kernel_texts(graph: Graph, target: str = "c") -> tuple[KernelText, ...]:
-    """The kernels that a graph compiles to, in program order; needs no compiler or device."""
-    _check_target(target)
+    """The kernels that a graph compiles to, in program order; needs no compiler or device.
+
+    `target` is a language of `emit`, whether or not a device for it exists here.
+    """
+    dialect_named(target)
     plan = _plan(graph, None, "portable")
     kernels = (step.kernel for step in plan.launches)
     return tuple(KernelText(k.name, target, emit(k, target)) for k in kernels)
@@ -203,7 +206,23 @@ def _host_c() -> Device:
     return HostC(CompilerOptions(optimize="-O2"))
 
 
-_TARGETS: Final[Mapping[str, Callable[[], Device]]] = {"c": _host_c}
+def _opencl() -> Device:
+    from tang.device.opencl import OpenCL
+
+    return OpenCL()
+
+
+def _cuda() -> Device:
+    from tang.device.cuda import Cuda
+
+    return Cuda()
+
+
+_TARGETS: Final[Mapping[str, Callable[[], Device]]] = {
+    "c": _host_c,
+    "opencl": _opencl,
+    "cuda": _cuda,
+}
 
 
 def _check_target(target: str) -> None:

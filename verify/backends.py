@@ -19,7 +19,23 @@ def _host_c(quick: bool) -> Device:
     return HostC(CompilerOptions(optimize="-O0") if quick else CompilerOptions())
 
 
-BACKENDS: Final[dict[str, Callable[[bool], Device]]] = {"c": _host_c}
+def _opencl(quick: bool) -> Device:
+    from tang.device.opencl import OpenCL, OpenCLOptions
+
+    return OpenCL(OpenCLOptions(optimize=not quick))
+
+
+def _cuda(quick: bool) -> Device:
+    from tang.device.cuda import Cuda
+
+    return Cuda()
+
+
+BACKENDS: Final[dict[str, Callable[[bool], Device]]] = {
+    "c": _host_c,
+    "opencl": _opencl,
+    "cuda": _cuda,
+}
 """Name → how to open the device, to compile quickly or as users do."""
 
 

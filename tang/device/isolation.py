@@ -50,6 +50,7 @@ class Runner:
     flags    of the interpreter: without "-S" the script may import installed packages
     env      variables added to the worker's environment
     align    every buffer of a job starts at a multiple of this many bytes
+    threads  processors that it may keep busy at once
     """
 
     script: Path
@@ -57,6 +58,7 @@ class Runner:
     flags: tuple[str, ...] = ("-I", "-S")
     env: Mapping[str, str] = field(default_factory=dict)
     align: int = GUARD_BYTES
+    threads: int = 1
 
 
 HOST_C: Final = Runner(script=Path(__file__).with_name("runner_c.py"))
@@ -146,7 +148,8 @@ class Isolation:
         return self._exchange({j.compiled.library for j in jobs}, request, deadline)
 
     def _bounds(self, jobs: int, deadline: float) -> dict[str, object]:
-        return {"memory": self._memory, "cpu": int(deadline * (jobs + 1)) + 5}
+        seconds = int(deadline * (jobs + 1) * self._runner.threads) + 5
+        return {"memory": self._memory, "cpu": seconds}
 
     def _exchange(
         self, libraries: set[str], request: Mapping[str, object], deadline: float

@@ -43,7 +43,7 @@ class Row:
 
 def survey() -> tuple[Row, ...]:
     """Every target that this version can emit."""
-    return (_host(),)
+    return (_host(), _opencl(), _cuda())
 
 
 def _host() -> Row:
@@ -52,3 +52,23 @@ def _host() -> Row:
     except DeviceError as e:
         return Row("c", HostC.name, False, str(e), "apt-get install gcc, or pip install ziglang")
     return Row("c", HostC.name, True, version, profile=HostC.profile)
+
+
+def _opencl() -> Row:
+    from tang.device.opencl import ENABLE, OpenCL
+
+    try:
+        found = OpenCL()
+    except DeviceError as e:
+        return Row("opencl", OpenCL.name, False, str(e.__cause__ or e), ENABLE)
+    return Row("opencl", OpenCL.name, True, found.description, profile=found.profile)
+
+
+def _cuda() -> Row:
+    from tang.device.cuda import ENABLE, Cuda
+
+    try:
+        found = Cuda()
+    except DeviceError as e:
+        return Row("cuda", Cuda.name, False, str(e.__cause__ or e), ENABLE)
+    return Row("cuda", Cuda.name, True, found.description, profile=found.profile)

@@ -1,0 +1,175 @@
+"""CUDA as a device: NVRTC for texts, CuPy for memory and launches.
+
+Defines `Cuda` and `CudaOptions`. Relies on the emitter, the isolation of jobs and CuPy
+(`pip install cupy-cuda12x`). Subnormals are kept and nothing is contracted, since CuPy's own
+compiler options are not used. It needs an NVIDIA GPU; the same text runs without one on SIMT.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from tang.device.base import Allocation, Compiled, Job, Limits, Outcome, Profile
+from tang.device.compiler import default_cache
+from tang.device.isolation import Isolation, Runner
+from tang.device.storage import AnyArray, dtype_of
+from tang.device.texts import (
+    TextStore,
+    check_workgroups,
+    made_folder,
+    scalar_values,
+    seconds_of,
+)
+from tang.emit.unit import emit_unit
+from tang.errors import DeviceError, LimitError
+from tang.kernel.ir import Kernel, Type
+
+if TYPE_CHECKING:
+    from tang.device.runner_cuda import Context
+
+ENABLE: Final = "pip install cupy-cuda12x, on a machine with an NVIDIA GPU"
+"""What makes the target run."""
+
+_BUILD: Final = 300.0
+_GROUPS: Final = 2**31 - 1
+_POINTERS: Final = 512  # parameters of 8 bytes in the 4 KiB that every GPU has for them
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CudaOptions:
+    """Which GPU, where cubins lie, and how much host memory a request's buffers may take.
+
+    cache   None is `tang` in the user's cache folder
+    """
+
+    number: int = 0
+    cache: Path | None = None
+    memory: int = 2**33
+
+
+class Cuda:
+    """Kernels as CUDA C++; see `Device` for the methods."""
+
+    name: Final = "cuda"
+    language: Final = "cuda"
+    profile: Final = Profile()
+
+    def __init__(self, options: CudaOptions | None = None) -> None:
+        self._options = options or CudaOptions()
+        self._context = _opened(self._options.number)
+        self._texts = TextStore(made_folder(self._options.cache or default_cache()), ".cu")
+        self._isolation: Isolation | None = None
+        facts = self._context.device.attributes
+        self.description: Final = f"GPU {self._options.number}, {self._context.arch}"
+        self.limits: Final = Limits(
+            workgroup=facts["MaxThreadsPerBlock"],
+            shared_bytes=facts["MaxSharedMemoryPerBlock"],
+            buffers=_POINTERS,
+        )
+
+    def compile(self, kernels: Sequence[Kernel]) -> tuple[Compiled, ...]:
+        """Compile kernels as one module, in the worker."""
+        if not kernels:
+            return ()
+        check_workgroups(kernels, self.limits, self.description)
+        unit = emit_unit(kernels, self.language)
+        library = self._library(unit.text)
+        return tuple(
+            Compiled(k, self.language, symbol, library)
+            for k, symbol in zip(kernels, unit.symbols, strict=True)
+        )
+
+    def compile_text(self, kernel: Kernel, text: str, symbol: str) -> Compiled:
+        """Compile a foreign text whose `symbol` has the parameters and scalars of `kernel`."""
+        check_workgroups((kernel,), self.limits, self.description)
+        return Compiled(kernel, self.language, symbol, self._library(text), text)
+
+    def allocate(self, element: Type, count: int) -> Allocation:
+        """Uninitialised memory of the GPU."""
+        return Allocation(element, count, self._context.empty(count * element.bytes))
+
+    def upload(self, element: Type, data: AnyArray) -> Allocation:
+        """A copy of the array on the GPU."""
+        flat = np.ascontiguousarray(data, dtype_of(element)).reshape(-1)
+        memory = self._context.empty(flat.nbytes)
+        memory.copy_from_host(flat.ctypes.data, flat.nbytes)
+        return Allocation(element, flat.size, memory)
+
+    def launch(
+        self,
+        compiled: Compiled,
+        buffers: Sequence[Allocation],
+        scalars: Sequence[int],
+        groups: int,
+    ) -> None:
+        """Enqueue the kernel."""
+        if groups <= 0:
+            return
+        if groups > _GROUPS:
+            raise LimitError(f"{groups} workgroups, and CUDA allows {_GROUPS}")
+        kernel = compiled.kernel
+        values = scalar_values(kernel, scalars)
+        pointers = [b.handle.ptr for b in buffers]
+        try:
+            self._context.launch(
+                compiled.library, compiled.symbol, pointers, values, groups, kernel.workgroup
+            )
+        except (OSError, RuntimeError) as e:
+            raise DeviceError(f"kernel {kernel.name!r} could not be launched: {e}") from e
+
+    def download(self, memory: Allocation) -> AnyArray:
+        """A copy of the memory, once everything launched has ended."""
+        host = np.empty(memory.count, dtype_of(memory.type))
+        try:
+            memory.handle.copy_to_host(host.ctypes.data, host.nbytes)
+        except RuntimeError as e:
+            raise DeviceError(f"the GPU failed: {e}") from e
+        return host
+
+    def time(self, job: Job) -> tuple[float, ...]:
+        """Seconds of each repetition, measured in the worker."""
+        (outcome,) = self.run((job,), deadline=60.0)
+        return seconds_of(job, outcome)
+
+    def run(self, jobs: Sequence[Job], deadline: float = 10.0) -> tuple[Outcome, ...]:
+        """Run jobs in the worker, each within the deadline in seconds."""
+        return self._isolated.run(jobs, deadline)
+
+    def close(self) -> None:
+        """End the worker; a later `run` starts another."""
+        if self._isolation is not None:
+            self._isolation.close()
+            self._isolation = None
+
+    @property
+    def _isolated(self) -> Isolation:
+        if self._isolation is None:
+            runner = Runner(
+                script=Path(__file__).with_name("runner_cuda.py"),
+                options={"number": self._options.number},
+                flags=("-I",),
+            )
+            self._isolation = Isolation(self._options.memory, runner)
+            weakref.finalize(self, self._isolation.close)  # whoever forgets to close
+        return self._isolation
+
+    def _library(self, text: str) -> str:
+        """The file of a text, which the worker has compiled."""
+        path = str(self._texts.path(text))
+        self._isolated.build(path, _BUILD)
+        return path
+
+
+def _opened(number: int) -> Context:
+    try:
+        from tang.device.runner_cuda import Context
+
+        return Context(number)
+    except (ImportError, OSError) as e:
+        raise DeviceError(f"no CUDA device: {e}; {ENABLE}") from e

@@ -1,0 +1,223 @@
+"""OpenCL as a device: any ICD through pyopencl, PoCL's by default.
+
+Defines `OpenCL` and `OpenCLOptions`. Relies on the emitter, the isolation of jobs and pyopencl
+(`pip install pyopencl pocl-binary-distribution`; PoCL also needs `ld` on PATH). Texts lie in the
+cache folder by content, where PoCL keeps its binaries too.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import weakref
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from tang.device.base import Allocation, Compiled, Job, Limits, Outcome, Profile
+from tang.device.compiler import default_cache
+from tang.device.isolation import Isolation, Runner
+from tang.device.storage import AnyArray, dtype_of
+from tang.device.texts import (
+    TextStore,
+    check_workgroups,
+    made_folder,
+    scalar_values,
+    seconds_of,
+)
+from tang.emit.unit import emit_unit
+from tang.errors import DeviceError
+from tang.kernel.ir import Kernel, Type
+
+if TYPE_CHECKING:
+    import pyopencl
+
+    from tang.device.runner_opencl import Context
+
+ENABLE: Final = "pip install pyopencl pocl-binary-distribution"
+"""What makes the target run on a machine without a GPU."""
+
+ALIGN: Final = 512
+"""Sub-buffers start at multiples of this many bytes, the most that any known ICD asks for."""
+
+_BUILD: Final = 300.0
+_KEEPS_SUBNORMALS, _FUSES = 1 << 0, 1 << 5  # bits of CL_DEVICE_SINGLE_FP_CONFIG
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenCLOptions:
+    """Where and how kernels are built.
+
+    device     part of the name of a platform or device; "" takes the first one
+    optimize   whether the ICD's compiler optimises: without, PoCL compiles three times faster
+    cache      folder of texts and binaries; None is `tang` in the user's cache folder
+    memory     bytes that a worker may use beside a request's buffers
+    """
+
+    device: str = ""
+    optimize: bool = True
+    cache: Path | None = None
+    memory: int = 2**33
+
+
+class OpenCL:
+    """Kernels as OpenCL C; see `Device` for the methods."""
+
+    name: Final = "opencl"
+    language: Final = "opencl"
+
+    def __init__(self, options: OpenCLOptions | None = None) -> None:
+        self._options = options or OpenCLOptions()
+        self._cache = made_folder(self._options.cache or default_cache())
+        self._texts = TextStore(self._cache, ".cl")
+        self._isolation: Isolation | None = None
+        self._direct: Context | None = None
+        found = _found(self._options.device)
+        self.description: Final = f"{found.platform.name}: {found.name}, {found.driver_version}"
+        self.limits: Final = Limits(
+            workgroup=found.max_work_group_size,
+            shared_bytes=found.local_mem_size,
+            buffers=found.max_parameter_size // 8,  # bytes of a pointer
+        )
+        config = found.single_fp_config
+        self.profile: Final = Profile(
+            fused=bool(config & _FUSES), flushes=not config & _KEEPS_SUBNORMALS
+        )
+
+    def compile(self, kernels: Sequence[Kernel]) -> tuple[Compiled, ...]:
+        """Compile kernels as one program, in the worker; its compiler may crash or hang there."""
+        if not kernels:
+            return ()
+        check_workgroups(kernels, self.limits, self.description)
+        unit = emit_unit(kernels, self.language)
+        library = self._library(unit.text)
+        return tuple(
+            Compiled(k, self.language, symbol, library)
+            for k, symbol in zip(kernels, unit.symbols, strict=True)
+        )
+
+    def compile_text(self, kernel: Kernel, text: str, symbol: str) -> Compiled:
+        """Compile a foreign text whose `symbol` has the parameters and scalars of `kernel`."""
+        check_workgroups((kernel,), self.limits, self.description)
+        return Compiled(kernel, self.language, symbol, self._library(text), text)
+
+    def allocate(self, element: Type, count: int) -> Allocation:
+        """Uninitialised memory of the device."""
+        return Allocation(element, count, self._here.empty(count * element.bytes))
+
+    def upload(self, element: Type, data: AnyArray) -> Allocation:
+        """A copy of the array on the device."""
+        flat = np.ascontiguousarray(data, dtype_of(element)).reshape(-1)
+        return Allocation(element, flat.size, self._here.copied(flat))
+
+    def launch(
+        self,
+        compiled: Compiled,
+        buffers: Sequence[Allocation],
+        scalars: Sequence[int],
+        groups: int,
+    ) -> None:
+        """Enqueue the kernel."""
+        if groups <= 0:
+            return
+        values = scalar_values(compiled.kernel, scalars)
+        handles = [b.handle for b in buffers]
+        try:
+            self._here.launch(
+                compiled.library, compiled.symbol, handles, values, groups,
+                compiled.kernel.workgroup,
+            )  # fmt: skip
+        except OSError as e:
+            raise DeviceError(str(e)) from e
+
+    def download(self, memory: Allocation) -> AnyArray:
+        """A copy of the memory."""
+        host = np.empty(memory.count, dtype_of(memory.type))
+        self._here.read(memory.handle, host)
+        return host
+
+    def time(self, job: Job) -> tuple[float, ...]:
+        """Seconds of each repetition, measured in the worker."""
+        (outcome,) = self.run((job,), deadline=60.0)
+        return seconds_of(job, outcome)
+
+    def run(self, jobs: Sequence[Job], deadline: float = 10.0) -> tuple[Outcome, ...]:
+        """Run jobs in the worker, each within the deadline in seconds."""
+        return self._isolated.run(jobs, deadline)
+
+    def close(self) -> None:
+        """End the worker; a later `run` starts another."""
+        if self._isolation is not None:
+            self._isolation.close()
+            self._isolation = None
+
+    @property
+    def _isolated(self) -> Isolation:
+        if self._isolation is None:
+            runner = Runner(
+                script=Path(__file__).with_name("runner_opencl.py"),
+                options={"device": self._options.device, "optimize": self._options.optimize},
+                flags=("-I",),
+                env=_variables(self._cache),
+                align=ALIGN,
+                threads=os.cpu_count() or 1,
+            )
+            self._isolation = Isolation(self._options.memory, runner)
+            weakref.finalize(self, self._isolation.close)  # whoever forgets to close
+        return self._isolation
+
+    @property
+    def _here(self) -> Context:
+        """The device as this process uses it."""
+        if self._direct is None:
+            from tang.device.runner_opencl import Context
+
+            options = self._options
+            self._direct = Context(options.device, optimize=options.optimize, ahead=False)
+        return self._direct
+
+    def _library(self, text: str) -> str:
+        """The file of a text, whose program the worker has built."""
+        path = str(self._texts.path(text))
+        self._isolated.build(path, _BUILD)
+        return path
+
+
+def _found(wanted: str) -> pyopencl.Device:
+    try:
+        from tang.device.runner_opencl import chosen_device
+
+        return chosen_device(wanted)
+    except (ImportError, OSError) as e:
+        raise DeviceError(f"no OpenCL device: {e}; {ENABLE}") from e
+
+
+def _variables(cache: Path) -> dict[str, str]:
+    """The environment of a worker: caches of binaries, and the quickest way through PoCL.
+
+    Work-groups of any size share code, so that a program compiles as a whole, ahead of launches;
+    the linker that PoCL starts for every kernel is gold where there is one.
+    """
+    path = os.environ.get("PATH", os.defpath)
+    gold = shutil.which("ld.gold")
+    if gold is not None:
+        link = made_folder(cache / "linker") / "ld"
+        if not link.is_symlink():
+            _link(link, gold)
+        path = f"{link.parent}{os.pathsep}{path}"
+    return {
+        "POCL_CACHE_DIR": str(made_folder(cache / "pocl")),
+        "POCL_WORK_GROUP_SPECIALIZATION": "0",
+        "PYOPENCL_NO_CACHE": "1",
+        "PATH": path,
+    }
+
+
+def _link(link: Path, target: str) -> None:
+    try:
+        link.symlink_to(target)
+    except FileExistsError:
+        return
