@@ -146,9 +146,10 @@ def to_github(reports: Sequence[Report]) -> str:
 
 
 def file_of(report: Report) -> str:
-    """The file that a report is about: its name less the :NAME of a Python file."""
-    stem, colon, _ = report.name.rpartition(":")
-    return stem if colon and stem.endswith(".py") else report.name
+    """The file that a report is about: its name less a case in brackets and a Python :NAME."""
+    name = report.name.partition(" [")[0]
+    stem, colon, _ = name.rpartition(":")
+    return stem if colon and stem.endswith(".py") else name
 
 
 def _data(text: str) -> str:

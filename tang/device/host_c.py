@@ -42,6 +42,12 @@ class HostC:
         self._isolation: Isolation | None = None
         self._functions: dict[tuple[str, str], Callable[..., None]] = {}
 
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """The compiler, its version and its flags: what the same text's bits depend on."""
+        c = self._compiler
+        return (*c.command, c.version, *c.flags)
+
     def compile(self, kernels: Sequence[Kernel]) -> tuple[Compiled, ...]:
         """Compile kernels as one translation unit, once per text."""
         if not kernels:
