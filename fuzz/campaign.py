@@ -54,7 +54,7 @@ class Options:
 
 @dataclass(slots=True)
 class Found:
-    """One bucket of findings: the first, how many draws showed it, the folder if written."""
+    """One bucket of findings: one of them, the first draw that showed it, how many did, a folder."""
 
     finding: Finding
     index: int
@@ -201,8 +201,9 @@ class _Campaign:
 
     def _record(self, pool: Pool, hit: Hit) -> None:
         bucket = hit.finding.bucket
-        if bucket in self.found:
-            self.found[bucket].draws += 1
+        known = self.found.get(bucket)
+        if known is not None:
+            known.draws, known.index = known.draws + 1, min(known.index, hit.index)
             return
         self.found[bucket] = Found(hit.finding, hit.index)
         if self.options.out is not None and len(self.found) <= self.options.max_buckets:

@@ -1,0 +1,105 @@
+"""Foreign backends for the tests: a right one, wrong ones, one that dies and one that hangs."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tang.interpreter import evaluate, interpret
+from tang.interpreter.f64 import F64
+from tang.ir import REAL
+
+
+def in_f32(function):
+    """The function with operands and result in f32."""
+
+    def rounded(*operands):
+        single = [np.float32(o) if np.asarray(o).dtype == np.float64 else o for o in operands]
+        with np.errstate(all="ignore"):
+            result = np.asarray(function(*single))
+        return np.asarray(result, np.float64) if result.dtype.kind == "f" else result
+
+    return rounded
+
+
+SINGLE = {
+    k: in_f32(f) if REAL in k and k[0] not in ("erf", "isnan") else f for k, f in F64.ops.items()
+}
+
+
+@dataclass
+class Table:
+    """The definition over another table of operations."""
+
+    ops: dict
+    name: str = "table"
+
+    def supports(self, graph):
+        return None
+
+    def run(self, graph, inputs):
+        return evaluate(graph, inputs, replace(F64, ops={**F64.ops, **self.ops}))
+
+
+def honest():
+    return Table({})
+
+
+def single():
+    return Table(SINGLE)
+
+
+def wrong():
+    return Table({("mul", REAL): lambda a, b: a * b * (1 + 1e-3)})
+
+
+class Reserved(Table):
+    def supports(self, graph):
+        return "not today"
+
+
+def reserved():
+    return Reserved({})
+
+
+class Fragile(Table):
+    def run(self, graph, inputs):
+        os.abort()
+
+
+def fragile():
+    return Fragile({})
+
+
+class Raising(Table):
+    def run(self, graph, inputs):
+        raise ValueError("out of ideas")
+
+
+def raising():
+    return Raising({})
+
+
+class Slow(Table):
+    def run(self, graph, inputs):
+        time.sleep(60)
+
+
+def slow():
+    return Slow({})
+
+
+class Careless(Table):
+    """Forgets an output, or its shape."""
+
+    def run(self, graph, inputs):
+        outputs = interpret(graph, inputs)
+        first = next(iter(outputs))
+        return {**outputs, first: outputs[first].reshape(-1)[:0]}
+
+
+def careless():
+    return Careless({})
