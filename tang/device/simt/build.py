@@ -55,7 +55,7 @@ _CHECKED: Final = (
     "-g1",
     "-fsanitize=thread",
     "--param=tsan-instrument-func-entry-exit=0",
-    "-fsanitize=bounds,shift,integer-divide-by-zero",
+    "-fsanitize=bounds,shift,alignment,integer-divide-by-zero",
     "-fsanitize-undefined-trap-on-error",
 )
 

@@ -129,7 +129,7 @@ def _explained(f: Finding) -> str:
     if f.kind is Kind.WARP_DIVERGENCE:
         return _COLLECTIVES.get(f.detail, "not all lanes of the mask arrive")
     if f.kind is Kind.UNDEFINED:
-        return "an array bound, a shift count or a division by zero"
+        return "an array bound, an alignment, a shift count or a division by zero"
     if f.kind in (Kind.ASSERTION, Kind.REFUSED):
         return "the kernel's own assertion" if f.kind is Kind.ASSERTION else "out of memory"
     verb = "write" if f.detail == 1 else "access" if f.kind is Kind.FAULT else "read"

@@ -15,7 +15,8 @@
 #define __grid_constant__
 // Legal inside functions, where it implies static, and at program scope; the thread-local segment
 // of a library is therefore its shared memory. `prepare.py` redirects `extern __shared__`.
-#define __shared__ thread_local
+// Constant initialisation keeps arrays of a class, __half for one, free of hidden guards.
+#define __shared__ __constinit thread_local
 #define __forceinline__ inline __attribute__((always_inline))
 #define __noinline__ __attribute__((noinline))
 #define __launch_bounds__(...)

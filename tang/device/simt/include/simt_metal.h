@@ -13,7 +13,7 @@
 #define threadgroup
 #define thread
 #define kernel
-#define SIMT_SHARED thread_local
+#define SIMT_SHARED __constinit thread_local
 #define SIMT_LINE int line = __builtin_LINE()
 
 typedef unsigned char uchar;

@@ -40,8 +40,8 @@ const Fiber* first_in(State state) {
 [[noreturn]] void report_deadlock() {
   bool at_barrier = machine.arrived > 0;
   const Fiber* waits = first_in(at_barrier ? State::kAtBarrier : State::kInWarp);
-  const Fiber* other = at_barrier ? first_in(State::kInWarp) : nullptr;
-  if (!other) other = first_in(State::kExited);
+  const Fiber* other = first_in(State::kExited);
+  if (!other && at_barrier) other = first_in(State::kInWarp);
   Finding f = finding_here(at_barrier ? SIMT_BARRIER_DIVERGENCE : SIMT_WARP_DIVERGENCE, waits->line);
   f.thread[0] = waits->index.x, f.thread[1] = waits->index.y, f.thread[2] = waits->index.z;
   if (other) {
