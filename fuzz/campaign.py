@@ -54,7 +54,7 @@ class Options:
 
 @dataclass(slots=True)
 class Found:
-    """One bucket of findings: one of them, the first draw that showed it, how many did, a folder."""
+    """One bucket of findings: one of them, the first draw that showed it, how many did."""
 
     finding: Finding
     index: int
