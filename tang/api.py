@@ -218,10 +218,24 @@ def _cuda() -> Device:
     return Cuda()
 
 
+def _webgpu() -> Device:
+    from tang.device.webgpu import WebGPU
+
+    return WebGPU()
+
+
+def _opengl() -> Device:
+    from tang.device.opengl import OpenGL
+
+    return OpenGL()
+
+
 _TARGETS: Final[Mapping[str, Callable[[], Device]]] = {
     "c": _host_c,
     "opencl": _opencl,
     "cuda": _cuda,
+    "wgsl": _webgpu,
+    "glsl": _opengl,
 }
 
 

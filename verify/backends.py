@@ -31,10 +31,26 @@ def _cuda(quick: bool) -> Device:
     return Cuda()
 
 
+def _webgpu(quick: bool) -> Device:
+    from tang.device.webgpu import WebGPU, WebGPUOptions
+
+    device = WebGPU(WebGPUOptions(optimize=not quick))
+    device.start()
+    return device
+
+
+def _opengl(quick: bool) -> Device:
+    from tang.device.opengl import OpenGL, OpenGLOptions
+
+    return OpenGL(OpenGLOptions(optimize=not quick))
+
+
 BACKENDS: Final[dict[str, Callable[[bool], Device]]] = {
     "c": _host_c,
     "opencl": _opencl,
     "cuda": _cuda,
+    "wgsl": _webgpu,
+    "glsl": _opengl,
 }
 """Name → how to open the device, to compile quickly or as users do."""
 

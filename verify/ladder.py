@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import numpy.typing as npt
 
 from tang.device.base import Device, Outcome
+from tang.emit import UnsupportedError, supports
 from tang.emulator.budget import ErrorBudget
 from tang.emulator.replay import Replay
 from tang.errors import DeviceError, GraphError, LimitError, ScheduleError
@@ -154,12 +155,32 @@ def _run_all(climbs: Sequence[_Climb], name: str, device: Device) -> list[_Outco
         if len(climbs) == 1:
             _refused(climbs[0], name, e)
             return [None]
+        if isinstance(e, UnsupportedError | LimitError):
+            able = [_can_say(c, device.language) for c in climbs]
+            if any(able) and not all(able):
+                return _run_apart(climbs, able, name, device)
     half = len(climbs) // 2
     return [*_run_all(climbs[:half], name, device), *_run_all(climbs[half:], name, device)]
 
 
+def _can_say(climb: _Climb, language: str) -> bool:
+    return all(supports(t.launch.kernel, language) is None for t in climb.trials)
+
+
+def _run_apart(
+    climbs: Sequence[_Climb], able: Sequence[bool], name: str, device: Device
+) -> list[_Outcomes | None]:
+    """Outcomes of the tasks that the language can say, together, and of the others."""
+    together = _run_all([c for c, yes in zip(climbs, able, strict=True) if yes], name, device)
+    rest = iter(together)
+    return [
+        next(rest) if yes else _run_all([c], name, device)[0]
+        for c, yes in zip(climbs, able, strict=True)
+    ]
+
+
 def _refused(climb: _Climb, name: str, error: Exception) -> None:
-    if isinstance(error, LimitError):
+    if isinstance(error, LimitError | UnsupportedError):
         climb.results.append(RungResult(Rung.EMIT, name, unsupported=str(error)))
     else:
         climb.findings.append(_raised(Rung.EMIT, error, name))

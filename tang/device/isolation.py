@@ -51,6 +51,7 @@ class Runner:
     env      variables added to the worker's environment
     align    every buffer of a job starts at a multiple of this many bytes
     threads  processors that it may keep busy at once
+    patience seconds beyond a deadline that its own work may take, as starting and compiling
     """
 
     script: Path
@@ -59,6 +60,7 @@ class Runner:
     env: Mapping[str, str] = field(default_factory=dict)
     align: int = GUARD_BYTES
     threads: int = 1
+    patience: float = 0.0
 
 
 HOST_C: Final = Runner(script=Path(__file__).with_name("runner_c.py"))
@@ -148,7 +150,8 @@ class Isolation:
         return self._exchange({j.compiled.library for j in jobs}, request, deadline)
 
     def _bounds(self, jobs: int, deadline: float) -> dict[str, object]:
-        seconds = int(deadline * (jobs + 1) * self._runner.threads) + 5
+        allowed = deadline + self._runner.patience
+        seconds = int(allowed * (jobs + 1) * self._runner.threads) + 5
         return {"memory": self._memory, "cpu": seconds}
 
     def _exchange(
@@ -161,7 +164,7 @@ class Isolation:
             stdin.flush()
         except BrokenPipeError:
             return self._crashed(worker)
-        if not self._wait(stdout, deadline):
+        if not self._wait(stdout, deadline + self._runner.patience):
             self._stop()
             return Timeout(deadline)
         line = stdout.readline()

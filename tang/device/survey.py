@@ -43,7 +43,7 @@ class Row:
 
 def survey() -> tuple[Row, ...]:
     """Every target that this version can emit."""
-    return (_host(), _opencl(), _cuda())
+    return (_host(), _opencl(), _cuda(), _webgpu(), _opengl())
 
 
 def _host() -> Row:
@@ -72,3 +72,24 @@ def _cuda() -> Row:
     except DeviceError as e:
         return Row("cuda", Cuda.name, False, str(e.__cause__ or e), ENABLE)
     return Row("cuda", Cuda.name, True, found.description, profile=found.profile)
+
+
+def _webgpu() -> Row:
+    from tang.device.webgpu import ENABLE, WebGPU
+
+    try:
+        found = WebGPU()
+        description = found.description
+    except DeviceError as e:
+        return Row("wgsl", WebGPU.name, False, str(e.__cause__ or e), ENABLE)
+    return Row("wgsl", WebGPU.name, True, description, profile=found.profile)
+
+
+def _opengl() -> Row:
+    from tang.device.opengl import ENABLE, OpenGL
+
+    try:
+        found = OpenGL()
+    except DeviceError as e:
+        return Row("glsl", OpenGL.name, False, str(e.__cause__ or e), ENABLE)
+    return Row("glsl", OpenGL.name, True, found.description, profile=found.profile)

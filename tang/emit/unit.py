@@ -22,7 +22,7 @@ from tang.emit.opencl import OPENCL
 from tang.emit.printer import Printer
 from tang.emit.walk import postorder, statements
 from tang.emit.wgsl import WGSL
-from tang.errors import DeviceError
+from tang.errors import DeviceError, LimitError
 from tang.kernel.ir import Call, Declare, Function, Kernel
 
 DIALECTS: Final[Mapping[str, Dialect]] = {
@@ -70,7 +70,7 @@ def supports(kernel: Kernel, language: str = "c") -> str | None:
     """Why a language cannot say a kernel; None when it can."""
     try:
         emit(kernel, language)
-    except UnsupportedError as reason:
+    except (UnsupportedError, LimitError) as reason:
         return str(reason)
     return None
 

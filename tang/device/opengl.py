@@ -1,0 +1,162 @@
+"""OpenGL as a device: GLSL compute shaders on EGL, Mesa's llvmpipe where there is no GPU.
+
+Defines `OpenGL` and `OpenGLOptions`. Relies on the emitter, on shaders run by a worker and on
+moderngl (`pip install moderngl glcontext`, and an EGL driver). Drivers confine accesses to the
+bound range, which is a buffer with the zone behind it: what is written further away is dropped.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from tang.device.base import Allocation, Compiled, Job, Limits, Outcome, Profile
+from tang.device.isolation import Runner
+from tang.device.runner_opengl import Handle, Session, scalar_words
+from tang.device.shaders import Shaders
+from tang.device.storage import AnyArray, dtype_of
+from tang.device.texts import check_workgroups, seconds_of
+from tang.device.webgpu import QUICK
+from tang.emit.dialect import UnsupportedError
+from tang.emit.walk import postorder, statements, subexpressions
+from tang.emit.words import refuse_wide_integers
+from tang.errors import DeviceError
+from tang.kernel.ir import Array, Kernel, Type
+
+ENABLE: Final = "pip install moderngl glcontext; apt-get install libegl1 libgl1-mesa-dri"
+"""What makes the target run on a machine without a GPU."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenGLOptions:
+    """How kernels are built.
+
+    optimize   whether a software driver optimises in the worker
+    cache      folder of texts; None is `tang` in the user's cache folder
+    memory     bytes that the buffers of a request may need
+    """
+
+    optimize: bool = True
+    cache: Path | None = None
+    memory: int = 2**31
+
+
+class OpenGL:
+    """Kernels as GLSL; see `Device` for the methods."""
+
+    name: Final = "opengl"
+    language: Final = "glsl"
+
+    def __init__(self, options: OpenGLOptions | None = None) -> None:
+        chosen = options or OpenGLOptions()
+        self._here: Final = _opened()
+        info, extensions = self._here.context.info, self._here.context.extensions
+        self.description: Final = f"{info['GL_RENDERER']}, OpenGL {info['GL_VERSION']}"
+        self._wide_integers = "GL_ARB_gpu_shader_int64" in extensions
+        self._doubles = "GL_ARB_gpu_shader_fp64" in extensions
+        self.limits: Final = Limits(
+            index_bits=64 if self._wide_integers else 32,
+            workgroup=info["GL_MAX_COMPUTE_WORK_GROUP_INVOCATIONS"],
+            shared_bytes=32768,  # the least that OpenGL 4.5 allows
+            buffers=info["GL_MAX_COMPUTE_SHADER_STORAGE_BLOCKS"] - 1,
+        )
+        self.profile: Final = Profile(fused=True)  # in doubles, whatever the device does
+        runner = Runner(
+            script=Path(__file__).with_name("runner_opengl.py"),
+            flags=("-I",),
+            env={} if chosen.optimize else QUICK,
+            threads=os.cpu_count() or 1,
+            patience=10.0,
+        )
+        self._shaders: Final = Shaders(self.language, runner, chosen.cache, chosen.memory)
+        self._programs: dict[tuple[str, str], Handle] = {}
+
+    def compile(self, kernels: Sequence[Kernel]) -> tuple[Compiled, ...]:
+        """Compile kernels in the worker, together."""
+        check_workgroups(kernels, self.limits, self.name)
+        for k in kernels:
+            self._check_types(k)
+        return self._shaders.compile(kernels)
+
+    def compile_text(self, kernel: Kernel, text: str, symbol: str) -> Compiled:
+        """Compile a foreign text: binding 0 has the scalars, then come those of `kernel`."""
+        return self._shaders.compile_text(kernel, text, symbol)
+
+    def allocate(self, element: Type, count: int) -> Allocation:
+        """Memory of the device."""
+        size = max(-(-count * element.bytes // 4) * 4, 4)
+        return Allocation(element, count, self._here.buffer(bytes(size)))
+
+    def upload(self, element: Type, data: AnyArray) -> Allocation:
+        """A copy of the array on the device."""
+        flat = np.ascontiguousarray(data, dtype_of(element)).reshape(-1)
+        raw = flat.tobytes()
+        padding = max(-len(raw) % 4, 4 - len(raw))
+        return Allocation(element, flat.size, self._here.buffer(raw + bytes(padding)))
+
+    def launch(
+        self,
+        compiled: Compiled,
+        buffers: Sequence[Allocation],
+        scalars: Sequence[int],
+        groups: int,
+    ) -> None:
+        """Start the kernel."""
+        if groups <= 0:
+            return
+        kinds = (s.type.value for s in compiled.kernel.scalars)
+        words = scalar_words(list(zip(kinds, scalars, strict=True)), groups)
+        program = self._program(compiled)
+        self._here.launch(program, words, [(b.handle, 0) for b in buffers], groups)
+
+    def download(self, memory: Allocation) -> AnyArray:
+        """A copy of the memory."""
+        raw = bytearray(memory.handle.read(memory.count * memory.type.bytes))
+        return np.frombuffer(raw, dtype_of(memory.type))
+
+    def time(self, job: Job) -> tuple[float, ...]:
+        """Seconds of each repetition, measured in the worker."""
+        (outcome,) = self.run((job,), deadline=60.0)
+        return seconds_of(job, outcome)
+
+    def run(self, jobs: Sequence[Job], deadline: float = 10.0) -> tuple[Outcome, ...]:
+        """Run jobs in the worker, each within the deadline in seconds."""
+        return self._shaders.run(jobs, deadline)
+
+    def close(self) -> None:
+        """End the worker; a later `run` starts another."""
+        self._shaders.close()
+
+    def _check_types(self, kernel: Kernel) -> None:
+        """Raise for 64-bit integers or floats where the device has none."""
+        if not self._wide_integers:
+            refuse_wide_integers(kernel, "this OpenGL device")
+        if not self._doubles and Type.F64 in _types(kernel):
+            raise UnsupportedError(f"kernel {kernel.name!r} needs f64; this OpenGL device has none")
+
+    def _program(self, compiled: Compiled) -> Handle:
+        key = (compiled.library, compiled.symbol)
+        if key not in self._programs:
+            entry = compiled.symbol.partition("@")[0]
+            self._programs[key] = self._here.program(self._shaders.text(compiled), entry)
+        return self._programs[key]
+
+
+def _opened() -> Session:
+    try:
+        return Session()
+    except (ImportError, OSError) as e:
+        raise DeviceError(f"no OpenGL: {e}; {ENABLE}") from e
+
+
+def _types(kernel: Kernel) -> Iterator[Type]:
+    yield from (p.type for p in kernel.params)
+    yield from (s.type for s in statements(kernel.body) if isinstance(s, Array))
+    yield from (e.type for e in subexpressions(kernel.body))
+    for f in kernel.functions:
+        yield from (e.type for s in f.body for e in postorder(s.value))
