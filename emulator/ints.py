@@ -92,7 +92,7 @@ def tight(m: Machine, value: Signed) -> Bounds:
 
 
 def _parts(value: Signed) -> tuple[Any, int, int]:
-    if type(value) is Lanes:
+    if isinstance(value, Lanes):
         return value.array, value.lo, value.hi
     return value, value, value
 

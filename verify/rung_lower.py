@@ -66,19 +66,31 @@ class _Sides:
         self.subject = subject
         self.right = right
         self.lenient = splits_a_lenient_monoid(subject)
-        self.left_balls = functools.cache(subject.reference_balls)
+        self.left_balls = functools.cache(self._reference_balls)
         self.right_balls = functools.cache(self._replay_balls)
+        self.screened = functools.cache(self._screened)
 
     def decisions(self, name: str) -> tuple[np.ndarray[tuple[int, ...], np.dtype[np.int8]], Mask]:
         """EQUAL, DIFFERENT or UNDECIDED per element, and which elements were skipped."""
+        pending, ignored = self.screened(name)
+        sides = (self._side(self.left_balls, name), self._side(self.right_balls, name))
+        scale = scale_of(self.subject.reference[name])
+        return np.asarray(decide(*sides, pending, scale), np.int8), ignored
+
+    def _screened(self, name: str) -> tuple[Mask, Mask]:
+        """What the screen leaves to balls, and which elements are skipped."""
         left, right = self.subject.reference[name], self.measured(name)
         ignored = np.zeros(left.shape, np.bool_)
         if self.lenient and np.asarray(left.value).dtype.kind == "f":
             ignored = ~(np.isfinite(left.value) & np.isfinite(right.value))
-        pending = ~(compare(left, right) | ignored)
-        sides = (self._side(self.left_balls, name), self._side(self.right_balls, name))
-        scale = scale_of(left)
-        return np.asarray(decide(*sides, np.asarray(pending), scale), np.int8), ignored
+        return np.asarray(~(compare(left, right) | ignored)), ignored
+
+    @functools.cached_property
+    def pending(self) -> frozenset[str]:
+        """Buffers with elements that the screen leaves to balls; they are evaluated together."""
+        reference = self.subject.reference
+        same = (n for n in reference if reference[n].shape == self.measured(n).shape)
+        return frozenset(n for n in same if self.screened(n)[0].any())
 
     def measured(self, name: str) -> Measured:
         """The replayed buffer with its error."""
@@ -107,10 +119,14 @@ class _Sides:
     def _side(source: Callable[[int], dict[str, Balls]], name: str) -> Callable[[int], Balls]:
         return lambda prec: source(prec)[name]
 
+    def _reference_balls(self, prec: int) -> dict[str, Balls]:
+        return self.subject.reference_balls(prec, self.pending)
+
     def _replay_balls(self, prec: int) -> dict[str, Balls]:
-        s = self.subject
-        done = replay(s.plan, s.stored, domain=ball_domain(prec), sizes=s.sizes, sanitize=False)
-        return {n: Balls(done.buffers[n], _sort(s, n)) for n in s.reference}
+        s, domain = self.subject, ball_domain(prec)
+        plan = s.plan_of(self.pending)
+        done = replay(plan, s.stored, domain=domain, sizes=s.sizes, sanitize=False)
+        return {n: Balls(done.buffers[n], _sort(s, n)) for n in self.pending}
 
 
 def _exact(subject: Subject, name: str, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

@@ -8,6 +8,7 @@ replay alike on every input when calls are taken as exact; about others it says 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from tang.kernel.ir import (
@@ -86,20 +87,14 @@ class _Pairs:
     def statements(self, a: Stmt, b: Stmt) -> bool:
         if type(a) is not type(b):
             return False
-        match a, b:
-            case (Let(), Let()) | (Declare(), Declare()) | (Assign(), Assign()):
-                return a.var == b.var and self.exprs(a.value, b.value)
-            case Store(), Store():
-                same = a.target == b.target and self.exprs(a.index, b.index)
-                return same and self.exprs(a.value, b.value)
-            case For(), For():
-                ends = self.exprs(a.lo, b.lo) and self.exprs(a.hi, b.hi)
-                return a.var == b.var and ends and self.blocks(a.body, b.body)
-            case If(), If():
-                arms = self.blocks(a.then, b.then) and self.blocks(a.otherwise, b.otherwise)
-                return arms and self.exprs(a.condition, b.condition)
-            case _:
-                return a == b
+        left, right = _parts(a), _parts(b)
+        return (
+            left.names == right.names
+            and len(left.exprs) == len(right.exprs)
+            and len(left.blocks) == len(right.blocks)
+            and all(map(self.exprs, left.exprs, right.exprs))
+            and all(map(self.blocks, left.blocks, right.blocks))
+        )
 
     def exprs(self, a: Expr, b: Expr) -> bool:
         """Without recursion, each pair of objects once: expressions may be deep and shared."""
@@ -130,22 +125,47 @@ class _Pairs:
 
     def _folded(self, e: Expr) -> tuple[Any, str, tuple[Expr, ...]] | None:
         """The operation that a call stands for; in narrow formats it stands between conversions."""
-        call = e
-        if isinstance(e, Convert) and isinstance(e.value, Call):
-            call = e.value
-        if not isinstance(call, Call):
+        if isinstance(e, Call):
+            op = self._implemented(e)
+            return (e.type, op, e.args) if op else None
+        if not isinstance(e, Convert) or not isinstance(e.value, Call):
             return None
-        function = self.known.get(call.function)
-        if function is None or not function.implements or function.result.type is not call.type:
-            return None
-        if call is e:
-            return e.type, function.implements, call.args
-        if call.type is not F32 or (e.rounding, e.overflow) != ("rne", "inf"):
+        op, call = self._implemented(e.value), e.value
+        if not op or call.type is not F32 or (e.rounding, e.overflow) != ("rne", "inf"):
             return None
         wide = [a for a in call.args if isinstance(a, Convert) and a.type is F32]
         if len(wide) != len(call.args) or any(a.value.type is not e.type for a in wide):
             return None
-        return e.type, function.implements, tuple(a.value for a in wide)
+        return e.type, op, tuple(a.value for a in wide)
+
+    def _implemented(self, call: Call) -> str:
+        """The abstract function behind a call, or nothing."""
+        function = self.known.get(call.function)
+        same = function is not None and function.result.type is call.type
+        return function.implements if function is not None and same else ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """A statement taken apart; `names` is all that is neither expression nor block."""
+
+    names: tuple[Any, ...]
+    exprs: tuple[Expr, ...] = ()
+    blocks: tuple[tuple[Stmt, ...], ...] = ()
+
+
+def _parts(s: Stmt) -> _Parts:
+    match s:
+        case Let() | Declare() | Assign():
+            return _Parts((s.var,), (s.value,))
+        case Store():
+            return _Parts((s.target,), (s.index, s.value))
+        case For():
+            return _Parts((s.var,), (s.lo, s.hi), (s.body,))
+        case If():
+            return _Parts((), (s.condition,), (s.then, s.otherwise))
+        case _:
+            return _Parts((s,))
 
 
 def _head(e: Expr) -> tuple[Any, ...]:

@@ -8,7 +8,7 @@ nothing.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,7 +22,7 @@ from tang.interpreter import Balls, ball_interpret, evaluate
 from tang.interpreter.measured import MEASURED, Measured, without_error
 from tang.ir.bind import bind, infer_sizes
 from tang.ir.expr import Sort
-from tang.ir.graph import Graph, Output
+from tang.ir.graph import Graph, Output, reads_of
 from tang.ir.validate import validate
 from tang.kernel.expand import expand_math
 from tang.kernel.ir import Type
@@ -77,9 +77,19 @@ class Subject:
         found = evaluate(self.traced, self.inputs, MEASURED)
         return {n: v if isinstance(v, Measured) else without_error(v) for n, v in found.items()}
 
-    def reference_balls(self, prec: int) -> dict[str, Balls]:
-        """The same in ball arithmetic."""
-        return ball_interpret(self.traced, self.inputs, prec)
+    def reference_balls(self, prec: int, names: Collection[str]) -> dict[str, Balls]:
+        """The same in ball arithmetic, of some buffers."""
+        outputs = tuple(o for o in self.traced.outputs if o.name in names)
+        return ball_interpret(_narrowed(replace(self.traced, outputs=outputs)), self.inputs, prec)
+
+    def plan_of(self, names: Collection[str]) -> Plan:
+        """The abstract plan without the launches on which none of these buffers depends."""
+        needed, kept = set(names), []
+        for launch in reversed(self.plan.launches):
+            if needed.intersection(written(launch)):
+                needed.update(launch.buffers)
+                kept.append(launch)
+        return replace(self.plan, launches=tuple(reversed(kept)))
 
 
 def prepare(task: Task) -> Subject:
@@ -90,6 +100,16 @@ def prepare(task: Task) -> Subject:
     bound = bind(task.graph, sizes) if sizes else task.graph
     plan = lower(task.graph, task.schedule)
     return Subject(task, plan, expand_math(plan), bound, sizes, snapped(plan, arrays))
+
+
+def _narrowed(graph: Graph) -> Graph:
+    """The graph without the nodes on which none of its outputs depends."""
+    needed, kept = {o.ref.node for o in graph.outputs}, []
+    for node in reversed(graph.nodes):
+        if node.name in needed:
+            needed.update(r.source.node for r in reads_of(node))
+            kept.append(node)
+    return replace(graph, nodes=tuple(reversed(kept)))
 
 
 def checked_inputs(graph: Graph, inputs: Mapping[str, Any]) -> dict[str, Array]:

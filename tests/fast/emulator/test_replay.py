@@ -236,3 +236,22 @@ def test_a_matrix_product_agrees_in_every_domain():
         assert (got.outputs["y"] == expected).all()
     ball = replay(plan, {"x": x, "w": w}, domain="balls", sizes={"n": 12})
     assert [int(v.unique_fmpz()) for v in ball.outputs["y"]] == list(expected)
+
+
+def test_functions_of_one_name_in_two_kernels_keep_their_own_bodies():
+    x = np.arange(5, dtype=np.float32)
+    a = Var(F32, "a")
+    for factor in (2.0, 3.0, 2.0):
+        g = Function("g", (a,), (), op("mul", a, f(factor)))
+        k = kernel(*guarded(store(Call(F32, "g", (load("x"),)))), functions=(g,))
+        assert (run(k, x) == np.float32(factor) * x).all()
+
+
+def test_a_function_compiled_for_one_kernel_calls_the_functions_of_another():
+    x = np.arange(5, dtype=np.float32)
+    a = Var(F32, "a")
+    outer = Function("outer", (a,), (), op("add", Call(F32, "g", (a,)), f(1.0)))
+    for factor in (2.0, 3.0):
+        g = Function("g", (a,), (), op("mul", a, f(factor)))
+        k = kernel(*guarded(store(Call(F32, "outer", (load("x"),)))), functions=(g, outer))
+        assert (run(k, x) == np.float32(factor) * x + 1).all()
