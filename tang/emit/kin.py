@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
 
 from tang.emit.c_helpers import HELPERS
 from tang.emit.dialect import Form, Syntax, Text, UnsupportedError, call, wrapped
@@ -23,6 +24,9 @@ ROUND: Mapping[Type, str] = {
 }  # fmt: skip
 """What the result of an operation over each float format passes through."""
 
+_WORDS: Final = {"_Bool": "bool", "half": "middle"}
+"""Words of C's helpers that are others elsewhere: half is a type of OpenCL C and MSL."""
+
 
 def short_longs(text: str) -> str:
     """The text with `l` where C says `ll`: a long has 64 bits in OpenCL C and MSL."""
@@ -36,10 +40,10 @@ def shortened(text: Text) -> Text:
 
 def helpers(qualifier: str, casts: Mapping[tuple[str, str], str]) -> dict[str, str]:
     """C's helpers with another qualifier; casts are templates over x by (to, from)."""
-    found = {
-        name: re.sub(r"^static (inline )?", qualifier + " ", text).replace("_Bool", "bool")
-        for name, text in HELPERS.items()
-    }
+    found = {}
+    for name, text in HELPERS.items():
+        qualified = re.sub(r"^static (inline )?", qualifier + " ", text)
+        found[name] = re.sub(r"\b(_Bool|half)\b", lambda m: _WORDS[m[0]], qualified)
     for (b, a), value in casts.items():
         name = f"tang_{b}_of_{a}"
         found[name] = f"{qualifier} {b} {name}({a} x) {{\n    return {value};\n}}"

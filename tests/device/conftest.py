@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tang.device import CompilerOptions, HostC, Job, Poison, Ran, poisoned
+from tang.device import CompilerOptions, Device, HostC, Job, Poison, Ran, poisoned
 from tang.device.compiler import find_compiler
 from tang.errors import DeviceError
 from tang.kernel import ir as k
@@ -68,16 +68,21 @@ Evaluate = Callable[..., dict[str, np.ndarray[Any, Any]]]
 @pytest.fixture(scope="session")
 def evaluate(host: HostC) -> Evaluate:
     """evaluate(cases, **buffers): every case's expression for every element, in memory format."""
+    return evaluator(host)
+
+
+def evaluator(device: Device) -> Evaluate:
+    """The same on any device."""
 
     def run(cases: Cases, **buffers: np.ndarray[Any, Any]) -> dict[str, np.ndarray[Any, Any]]:
-        compiled = host.compile([kernel_of(name, e) for name, e in cases.items()])
+        compiled = device.compile([kernel_of(name, e) for name, e in cases.items()])
         jobs = []
         for c, e in zip(compiled, cases.values(), strict=True):
             given = [buffers[b] for b in sorted(loads(e))]
             n = given[0].size
             out = poisoned(e.type, (n,), Poison.NAN)
             jobs.append(Job(c, (*given, out), (n,), -(-n // 64)))
-        outcomes = host.run(jobs)
+        outcomes = device.run(jobs)
         results = {}
         for name, outcome in zip(cases, outcomes, strict=True):
             assert isinstance(outcome, Ran), (name, outcome)
