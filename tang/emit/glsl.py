@@ -172,6 +172,8 @@ def _conversion(a: Type, b: Type) -> Form:
         return _kept(b, Form(plain))
     if a.is_float:  # lest a conversion there and back be taken for a truncation
         return _byte(b, Form(f"tang_{'u32' if b is Type.U8 else b.value}({plain})"))
+    if b is Type.I64:  # Mesa 22 compares widened integers with constants wrongly
+        return Form(f"tang_i64({plain})")
     return _byte(b, Form(plain)) if a is not Type.BOOL else Form(plain)
 
 
@@ -241,12 +243,13 @@ def _head(printer: Printer, kernel: Kernel) -> Iterator[str]:
     yield f"{INDENT}if (tang_index >= tang_scalars[1]) {{"
     yield f"{INDENT * 2}return;"
     yield f"{INDENT}}}"
-    local = "int(gl_LocalInvocationIndex)"
     for name, v in builtins_used(kernel).items():
-        t = printer.register(v.type)
-        group = f"{t}(tang_index) * {kernel.workgroup} + {local}"
-        value = {"group_id": "tang_index", "local_id": local}.get(name, group)
-        yield f"{INDENT}{t} {mangle(name)} = {value};"
+        group, local = "tang_index", "int(gl_LocalInvocationIndex)"
+        if v.type is Type.I64:
+            group, local = f"tang_i64(int64_t({group}))", f"tang_i64(int64_t({local}))"
+        whole = f"{group} * {kernel.workgroup} + {local}"
+        value = {"group_id": group, "local_id": local}.get(name, whole)
+        yield f"{INDENT}{printer.register(v.type)} {mangle(name)} = {value};"
     for s, position in scalar_places(kernel):
         word = f"tang_scalars[{position}]"
         if s.type is Type.I64:
