@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -88,11 +89,6 @@ SOFTMAX_BUGS = {
     "mask without the lane": (
         "s += __shfl_down_sync(0xffffffffu, s, o)", "s += __shfl_down_sync(0xfffffffeu, s, o)",
         Kind.WARP_DIVERGENCE),
-    "endless recursion": (
-        "__global__ void case_",
-        "__noinline__ float deep(float v) { volatile float a[64]; a[0] = v; "
-        "return v > 0 ? deep(a[0] + 1) + a[1] : 0; }\n__global__ void case_",
-        None),
 }  # fmt: skip
 
 
@@ -118,11 +114,6 @@ def softmax_job(cuda, text):
 HOW = Launch(block=(256, 1, 1), shared=4 * N)
 
 
-def softmax_findings(cuda, text):
-    (checked,) = cuda.check((softmax_job(cuda, text),), launches=(HOW,))
-    return checked
-
-
 @pytest.mark.parametrize("order", [0, 1, 5], ids=["ascending", "descending", "shuffled"])
 def test_a_right_kernel_has_no_findings_in_any_order_of_threads(order, cuda):
     job = softmax_job(cuda, SOFTMAX)
@@ -136,23 +127,44 @@ def test_a_right_kernel_has_no_findings_in_any_order_of_threads(order, cuda):
     np.testing.assert_allclose(y, e / e.sum(1, keepdims=True), rtol=1e-5)
 
 
-@pytest.mark.parametrize("name", [n for n, bug in SOFTMAX_BUGS.items() if bug[2]])
-def test_a_planted_bug_is_found(name, cuda):
-    old, new, kind = SOFTMAX_BUGS[name]
-    assert SOFTMAX.count(old) == 1
-    checked = softmax_findings(cuda, SOFTMAX.replace(old, new))
-    assert kind in {f.kind for f in checked.findings}, [f.message for f in checked.findings]
-    found = next(f for f in checked.findings if f.kind is kind)
+@pytest.fixture(scope="module")
+def planted(cuda):
+    """Every bug in a kernel of its own, compiled and checked as one batch."""
+    texts = []
+    for i, (old, new, _) in enumerate(SOFTMAX_BUGS.values()):
+        assert SOFTMAX.count(old) == 1
+        texts.append(SOFTMAX.replace(old, new).replace("case_", f"bug{i}_"))
+    text = "".join(texts)
+    kernels = [(KERNEL, Binding(f"bug{i}_")) for i in range(len(texts))]
+    job = softmax_job(cuda, SOFTMAX)
+    jobs = [replace(job, compiled=c) for c in cuda.compile_texts(kernels, text)]
+    checked = cuda.check(jobs, launches=(HOW,) * len(jobs))
+    return dict(zip(SOFTMAX_BUGS, checked, strict=True)), text.splitlines()
+
+
+@pytest.mark.parametrize("name", SOFTMAX_BUGS)
+def test_a_planted_bug_is_found(name, planted):
+    (results, lines), kind = planted, SOFTMAX_BUGS[name][2]
+    findings = results[name].findings
+    assert kind in {f.kind for f in findings}, [f.message for f in findings]
+    found = next(f for f in findings if f.kind is kind)
     assert found.kernel == "case"
     assert found.line > 0
-    assert found.source == SOFTMAX.replace(old, new).splitlines()[found.line - 1].strip()
+    assert found.source == lines[found.line - 1].strip()
     assert found.message
 
 
 def test_endless_recursion_is_a_fault_of_its_stack(cuda):
-    old, new, _ = SOFTMAX_BUGS["endless recursion"]
-    text = SOFTMAX.replace(old, new).replace("s += e;", "s += e + 0 * deep(1);")
-    (found,) = softmax_findings(cuda, text).findings
+    text = """
+__device__ __noinline__ float deep(float v) {
+  volatile float a[64];
+  a[0] = v;
+  return v > 0 ? deep(a[0] + 1) + a[0] : 0;
+}
+__global__ void case_(const float* x, float* y, int n) { y[0] = deep(1); }
+"""
+    job = softmax_job(cuda, text)
+    (found,) = cuda.check((job,), launches=(HOW,))[0].findings
     assert (found.kind, found.place) == (Kind.FAULT, "stack")
 
 

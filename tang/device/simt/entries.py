@@ -141,7 +141,7 @@ def _split(text: str, start: int) -> list[str]:
             depth += 1
         elif c in ")]}>" and depth:
             depth -= 1
-        elif c in ",)":
+        elif not depth and c in ",)":
             parts.append(" ".join(text[begin:at].split()))
             begin = at + 1
             if c == ")":

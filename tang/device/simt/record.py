@@ -115,7 +115,8 @@ class Finding:
         where = f"{self.kernel}:{self.line}" if self.line else self.kernel
         what = f"{self.kind.name.lower().replace('_', '-')} at {where}"
         who = f"thread {self.thread} of block {self.block}"
-        return f"{what}, {who}: {_explained(self)} ({self.count} times)"
+        times = f" ({self.count} times)" if self.count > 1 else ""
+        return f"{what}, {who}: {_explained(self)}{times}"
 
 
 def _explained(f: Finding) -> str:

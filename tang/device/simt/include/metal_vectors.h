@@ -113,4 +113,11 @@ SIMT_VECTOR_NAMES(bool)
 namespace metal {
 template <class T, int N>
 using vec = simt_vec<T, N>;
-}
+template <class T, unsigned long N>
+struct array {
+  T elements[N];
+  T& operator[](unsigned long i) { return elements[i]; }
+  const T& operator[](unsigned long i) const { return elements[i]; }
+  static constexpr unsigned long size() { return N; }
+};
+}  // namespace metal
