@@ -53,7 +53,7 @@ def region_of(bad: Mask) -> Region:
     def region(shape: Shape, words: str) -> Region:
         return Region(shape, start, stop, words)
 
-    if filled and len(at) >= 0.75 * size:
+    if len(at) >= 0.9 * size:
         return region(Shape.WHOLE, "the whole buffer" if flat.all() else "nearly the whole buffer")
     layered = _slice(bad) or _edge(bad)
     if layered is not None and bad.ndim != 1:

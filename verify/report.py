@@ -41,7 +41,8 @@ class Finding:
     def to_text(self) -> str:
         """The finding in reader's order: message, place, then the two sides."""
         where = f" on {self.backend}" if self.backend else ""
-        kernel = f", kernel {self.kernel} (node {self.node})" if self.kernel else ""
+        node = f" (node {self.node})" if self.node else ""
+        kernel = f", kernel {self.kernel}{node}" if self.kernel else ""
         head = f"{self.verdict.value} at rung {self.rung.value}{where}{kernel}"
         lines = [f"{head}: {self.message}", f"  suspect: {SUSPECT[self.rung]}"]
         lines += [f"  {line}" for line in self.detail.splitlines()]

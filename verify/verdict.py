@@ -18,6 +18,7 @@ class Rung(enum.Enum):
     EMIT = "emit"
     ROUND = "round"
     BACKEND = "backend"
+    FOREIGN = "foreign"
 
 
 SUSPECT = {
@@ -27,6 +28,7 @@ SUSPECT = {
     Rung.EMIT: "emitter text, vendor compiler or driver",
     Rung.ROUND: "the precision schedule",
     Rung.BACKEND: "the compiler behind the backend",
+    Rung.FOREIGN: "the foreign kernel",
 }
 """Whom a finding on a rung accuses."""
 

@@ -1,0 +1,9 @@
+// Query and key side by side in one buffer: q from element 0, k from element n.
+extern "C" __global__ void query_key(const float* x, const float* wq, const float* wk, float* qk,
+                                     int n) {
+  float* q = qk;
+  float* k = (float*)((char*)qk + n * sizeof(float));
+  for (int i = threadIdx.x; i < n; i += blockDim.x) q[i] = x[i] * wq[i];
+  __syncthreads();
+  for (int i = threadIdx.x; i < n; i += blockDim.x) k[i] = x[i] * wk[i];
+}
