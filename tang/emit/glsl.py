@@ -85,9 +85,11 @@ def _literal(c: Const) -> Text:
 def _integer(c: Const) -> Text:
     value = integer(c)
     suffix = {Type.U8: "u", Type.U32: "u", Type.I64: "L"}.get(c.type, "")
-    if value == -(2 ** (8 * c.type.bytes - 1)) and c.type in (Type.I32, Type.I64):
-        return Text(f"({value + 1}{suffix} - 1{suffix})")
-    return Text(f"{value}{suffix}", UNARY if value < 0 else ATOM)
+    if value >= 0:
+        return Text(f"{value}{suffix}")
+    lowest = value == -(2 ** (8 * c.type.bytes - 1))
+    text = f"{value + 1}{suffix} - 1{suffix}" if lowest else f"{value}{suffix}"
+    return Text(f"tang_{c.type.value}({text})")  # a negative constant could not index
 
 
 def _kept(t: Type, form: Form) -> Form:
@@ -119,6 +121,8 @@ def _float_operations(t: Type) -> Iterator[tuple[str, Form]]:
 def _integer_operations(t: Type) -> Iterator[tuple[str, Form]]:
     for op, symbol, level in (("add", "+", ADD), ("sub", "-", ADD), ("mul", "*", MUL)):
         yield op, _byte(t, infix(symbol, level))
+        word = "u32" if t is Type.U8 else t.value
+        yield f"{op} consts", _byte(t, Form(f"tang_{word}({{0}}) {symbol} {{1}}", level))
     yield "neg", _byte(t, prefix("-"))
     signed = t in (Type.I32, Type.I64)
     yield "floordiv", call(f"tang_floordiv_{t.value}", 2) if signed else infix("/", MUL)
