@@ -289,6 +289,8 @@ def bitcast(type_: Type, source: Type, arg: Node) -> Node:
     """A node for the same bits as another integer type of the same size."""
     if type_.bytes != source.bytes:
         raise TangBugError(f"bit cast from {source.value} to {type_.value}: sizes differ")
+    if type_ is source:
+        return arg
     if type_ in UNSIGNED:
         return lambda m: _to_unsigned(UNSIGNED[type_], arg(m))
     return lambda m: widen(_reinterpret(STORED[type_], arg(m)), RANGE[type_])

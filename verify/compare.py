@@ -1,7 +1,7 @@
 """Comparison to the last bit, and the words for a difference.
 
-Defines `bit_equal` (all NaNs equal, −0 ≠ +0) and `describe`. Relies on NumPy alone. It knows no
-tolerance: rungs with a bound compare against the bound themselves.
+Defines `bit_equal` (all NaNs equal, −0 ≠ +0), the same over memory, and `describe`. Relies on NumPy
+alone but for the name of bf16. It knows no tolerance: rungs with a bound compare against it.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from tang.kernel.ir import Type
 
 Array = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
@@ -30,6 +32,18 @@ def bit_equal(a: Array, b: Array) -> Mask:
     if a.dtype.kind == "f":
         same |= np.isnan(a) & np.isnan(b)
     return np.asarray(same, np.bool_)
+
+
+def memory_equal(a: Array, b: Array, element: Type) -> Mask:
+    """`bit_equal` of two arrays in memory format, in which bf16 lies as words without a dtype."""
+    same = bit_equal(a, b)
+    if element is Type.BF16 and same.shape == a.shape:
+        same |= _is_nan_word(a) & _is_nan_word(b)
+    return same
+
+
+def _is_nan_word(a: Array) -> Mask:
+    return np.asarray((a & 0x7FFF) > 0x7F80, np.bool_)
 
 
 def describe(

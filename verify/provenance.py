@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from tang.device.storage import Poison, pack, poison_word, unpack
 from tang.kernel.ir import Type
-from tang.verify.compare import bit_equal
+from tang.verify.compare import memory_equal
 from tang.verify.regions import Region, Shape, region_of
 
 Array = npt.NDArray[Any]
@@ -140,7 +140,7 @@ def explain(
 
 def _wrong(got: Array, want: Array, element: Type, near: Near) -> Mask:
     if near is exactly:
-        return ~bit_equal(got, want)
+        return ~memory_equal(got, want, element)
     return ~near(_values(got, element), _values(want, element))
 
 

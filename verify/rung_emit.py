@@ -28,7 +28,7 @@ from tang.device.storage import Poison, dtype_of, poison_word, poisoned
 from tang.emulator.replay import Replay
 from tang.kernel.ir import Type
 from tang.kernel.plan import Launch, Plan
-from tang.verify.compare import bit_equal, describe
+from tang.verify.compare import bit_equal, describe, memory_equal
 from tang.verify.provenance import Known, explain
 from tang.verify.report import Finding, RungResult
 from tang.verify.subject import Subject, written
@@ -169,7 +169,7 @@ def _compare(
 ) -> _Judgement | None:
     param = trial.launch.kernel.params[position]
     got = [m.data.reshape(expected.shape) for m in memories]
-    equal = [bit_equal(expected, g) for g in got]
+    equal = [memory_equal(expected, g, param.type) for g in got]
     if all(e.all() for e in equal):
         return None
     buffer = trial.launch.buffers[position]
@@ -180,8 +180,8 @@ def _compare(
             message,
             describe(expected, got[1], equal[1], ("replay", "device")),
         )
-    if not bit_equal(got[0], got[1]).all():
-        agree = bit_equal(got[0], got[1])
+    agree = memory_equal(got[0], got[1], param.type)
+    if not agree.all():
         detail = describe(got[0], got[1], agree, ("first run", "second run"))
         return Verdict.NONDETERMINISTIC, f"{buffer} differs between two runs", detail
     detail = describe(expected, got[0], equal[0], ("replay", "device"))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tang.verify.compare import bit_equal, describe
+from tang.kernel.ir import Type
+from tang.verify.compare import bit_equal, describe, memory_equal
 
 PAYLOAD = np.array([0x7FC00001, 0x7FE5A5A5], np.uint32).view(np.float32)
 
@@ -53,3 +54,12 @@ def test_a_difference_is_shown_up_to_the_first_differing_value():
         "       right: 1.0 (0x1.0000000000000p+0), 2.0 (0x1.0000000000000p+1), "
         "3.5 (0x1.c000000000000p+1)"
     )
+
+
+def test_words_of_bf16_are_equal_when_both_are_nan():
+    words = np.array([0x7FC0, 0x7FC0, 0x7F80, 0x8000], np.uint16)
+    other = np.array([0xFFC1, 0x7F80, 0x7F80, 0x0000], np.uint16)
+    assert memory_equal(words, other, Type.BF16).tolist() == [True, False, True, False]
+    assert memory_equal(words, other, Type.F16).tolist() == [False, False, True, False]
+    assert memory_equal(words, words, Type.BF16).all()
+    assert not memory_equal(words, words[:2], Type.BF16).all()
