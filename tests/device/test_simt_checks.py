@@ -296,3 +296,28 @@ def test_a_batch_checks_each_kernel_by_its_own_name(cuda):
     (checked,) = cuda.check((Job(other, (x, np.zeros(64, np.float32)), (64,), 1),))
     assert {f.kernel for f in checked.findings} == {"other"}
     assert "y[threadIdx.x] = s[threadIdx.x ^ 32];" in {f.source for f in checked.findings}
+
+
+LAST_BLOCK = """
+__global__ void case_(const float* x, float* y, int n) {
+  __shared__ bool last;
+  if (threadIdx.x == 0) {
+    y[1 + blockIdx.x] = x[blockIdx.x];
+    __threadfence();
+    last = atomicAdd((unsigned*)&y[0], 1u) == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (last && threadIdx.x < gridDim.x) y[8 + threadIdx.x] = y[1 + threadIdx.x];
+}
+"""
+
+
+@pytest.mark.parametrize("fence", [True, False], ids=["with a fence", "without"])
+def test_the_last_block_may_read_what_all_published(fence, cuda):
+    text = LAST_BLOCK if fence else LAST_BLOCK.replace("    __threadfence();\n", "\n")
+    compiled = cuda.compile_text(KERNEL, text, "case_")
+    x = np.arange(5, dtype=np.float32)
+    (checked,) = cuda.check((Job(compiled, (x, np.zeros(16, np.float32)), (5,), 5),))
+    assert [(f.kind, f.line) for f in checked.findings] == ([] if fence else [(Kind.RACE, 10)])
+    if fence:
+        assert checked.outcome.memories[1].data[8:13].tolist() == x.tolist()

@@ -21,10 +21,12 @@ from tang.errors import DeviceError
 FOLDER: Final = Path(__file__).parent
 INCLUDE: Final = FOLDER / "include"
 
-_HEADERS: Final = ("interface.h", "record.h", "context.h", "machine.h", "shadow.h")
+_OLDEST: Final = 12
+
+_HEADERS: Final = ("interface.h", "record.h", "context.h", "machine.h", "shadow.h", "publish.h")
 _SOURCES: Final = (
-    "context.cpp", "findings.cpp", "image.cpp", "schedule.cpp", "shadow.cpp", "hooks.cpp",
-    "faults.cpp", "launch.cpp",
+    "context.cpp", "findings.cpp", "image.cpp", "publish.cpp", "schedule.cpp", "shadow.cpp",
+    "hooks.cpp", "faults.cpp", "launch.cpp",
 )  # fmt: skip
 
 _COMMON: Final = (
@@ -75,6 +77,7 @@ def open_toolchain(options: CompilerOptions) -> Toolchain:
     base = open_compiler(
         CompilerOptions(command=command, optimize=options.optimize, cache=options.cache)
     )
+    _check_version(base.version)
     runtime = Compiler(command, base.version, ("-O2", *_COMMON, "-x", "c++"), base.cache)
     library = runtime.library(runtime_text())
     flags = (options.optimize, *_COMMON, *_KERNELS, *_linker(), f"-I{INCLUDE}", *options.extra)
@@ -108,6 +111,13 @@ def _find() -> tuple[str, ...]:
     if path is None:
         raise DeviceError("SIMT needs g++ 12 or later on PATH: apt-get install g++")
     return (path,)
+
+
+def _check_version(version: str) -> None:
+    """Raise DeviceError for a g++ that is too old; other compilers say so themselves."""
+    found = re.search(r"^g\+\+.* (\d+)\.\d+", version, re.MULTILINE)
+    if found is not None and int(found[1]) < _OLDEST:
+        raise DeviceError(f"SIMT needs g++ {_OLDEST} or later, not {version.splitlines()[0]}")
 
 
 def _linker() -> tuple[str, ...]:

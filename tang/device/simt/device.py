@@ -33,7 +33,16 @@ from tang.device.simt.build import Toolchain, open_toolchain
 from tang.device.simt.entries import Binding, entry_lines
 from tang.device.simt.lines import TEXT_NAME, with_lines
 from tang.device.simt.prepare import prepare
-from tang.device.simt.record import Finding, Launch, Status, answer, geometry, request
+from tang.device.simt.record import (
+    MAX_BUFFERS,
+    MAX_THREADS,
+    Finding,
+    Launch,
+    Status,
+    answer,
+    geometry,
+    request,
+)
 from tang.device.simt.unsupported import unsupported
 from tang.device.storage import AnyArray, dtype_of
 from tang.emit.dialect import UnsupportedError
@@ -42,6 +51,7 @@ from tang.errors import DeviceError
 from tang.kernel.ir import U8, Kernel, Param, Type
 
 _HEADERS: Final = {"cuda": "simt_cuda.h", "msl": "simt_metal.h"}
+_SHARED: Final = {"cuda": 48 << 10, "msl": 32 << 10}
 _MARK: Final = f'#line 1 "{TEXT_NAME}"\n'
 _END: Final = '\n#line 1 "simt_entries"\n'
 _RECORD: Final = Param("simt_record", U8, True)
@@ -70,7 +80,9 @@ class Simt:
             raise DeviceError(f"SIMT runs cuda and msl text, not {language!r}")
         self.language: Final[str] = language
         self.name: Final = f"simt-{language}"
-        self.limits: Final = Limits(workgroup=1024, shared_bytes=48 << 10, buffers=128)
+        self.limits: Final = Limits(
+            workgroup=MAX_THREADS, shared_bytes=_SHARED[language], buffers=MAX_BUFFERS
+        )
         self._toolchain: Toolchain = open_toolchain(options or CompilerOptions())
         self._memory = memory
         self._isolation: Isolation | None = None

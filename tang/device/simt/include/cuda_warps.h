@@ -8,9 +8,9 @@ static inline void __syncthreads(SIMT_LINE) { simt_barrier(SIMT_ALL_MEMORY, line
 static inline void __syncwarp(unsigned mask = 0xffffffffu, SIMT_LINE) {
   simt_collective(mask, SIMT_SYNC, line, nullptr, nullptr);
 }
-static inline void __threadfence() {}
+static inline void __threadfence() { simt_fence(); }
 static inline void __threadfence_block() {}
-static inline void __threadfence_system() {}
+static inline void __threadfence_system() { simt_fence(); }
 static inline void __nanosleep(unsigned) {}
 static inline long long clock64() { return 0; }
 static inline int clock() { return 0; }

@@ -87,6 +87,7 @@ void simt_barrier(unsigned orders, int line);
 // each lane published, then all go on. `kind` tells operations on one line apart.
 typedef void (*simt_together)(void** arguments, unsigned mask);
 void simt_collective(unsigned mask, unsigned kind, int line, void* argument, simt_together together);
+void simt_fence(void);  // this block's writes so far may be published by an atomic
 void simt_note(const void* address, unsigned long bytes, int access);
 void simt_fail(int kind, int line, int detail);
 void simt_launch(simt_record*, void** buffers, const simt_entry*, char* touch, long long first,

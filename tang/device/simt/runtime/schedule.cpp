@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include "machine.h"
+#include "publish.h"
 
 extern "C" {
 simt_thread* simt_now;
@@ -185,6 +186,7 @@ void reset_block() {
   m.exited = m.arrived = m.ready_first = m.ready_count = 0;
   m.epochs[0] = m.epochs[1] = 0;
   ++m.serial;
+  publish_block();
   for (unsigned w = 0; w * kLanes < m.threads; ++w)
     memset(m.warps[w].meetings, 0, sizeof m.warps[w].meetings);
   // NaN bytes: what a block reads before it writes shows in its results.

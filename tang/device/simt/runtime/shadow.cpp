@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "publish.h"
+
 namespace simt {
 namespace {
 
@@ -112,8 +114,8 @@ bool reads(int kind) { return kind == SIMT_READ || kind == SIMT_ATOMIC; }
 // Whether nothing orders an earlier access before this one.
 bool clash(Stamp earlier, const Region& r, Stamp now) {
   if (!earlier.known()) return false;
-  // Nothing orders blocks; shared memory of another block is another memory.
-  if (earlier.block() != now.block()) return !r.shared;
+  // Shared memory of another block is another memory.
+  if (earlier.block() != now.block()) return !r.shared && !published(earlier.block());
   if (earlier.epoch() != now.epoch() || earlier.thread() == now.thread()) return false;
   if (earlier.thread() / kLanes != now.thread() / kLanes) return true;
   return earlier.clock() >= current().seen[earlier.thread() % kLanes];
@@ -206,10 +208,12 @@ void check_access(const Access& a) {
   if (a.kind != SIMT_READ && !r->writable) report(finding_at(SIMT_CONSTANT_WRITE, a));
   unsigned shift = shift_for(static_cast<unsigned>(a.bytes));
   if (shift < r->shift && (a.bytes & (a.bytes - 1)) == 0) refine(*r, shift);
+  if (is_atomic(a.kind)) publish_atomic(p);
   check_cells(*r, a);
 }
 
 bool shadow_begin(void** buffers) {
+  publish_begin();
   region_count = 0;
   last_region = nullptr;
   memset(moved, 0, sizeof moved);
