@@ -148,7 +148,8 @@ double tang_sum_odd(double a, double b) { /* a + b rounded to odd */
     double e = tang_keep_f64(
         tang_keep_f64(a - tang_keep_f64(s - tang_apart_f64(t))) + tang_keep_f64(b - t)
     );
-    bool exact = !(e < 0.0LF || e > 0.0LF);
+    uvec2 error = unpackDouble2x32(e); /* by bits: Mesa takes the negation of a comparison apart */
+    bool exact = (error.x | (error.y << 1u)) == 0u || (error.y & 0x7ff00000u) == 0x7ff00000u;
     uvec2 bits = unpackDouble2x32(s);
     uint step = uint((s > 0.0LF) != (e > 0.0LF));
     uvec2 less = uvec2(bits.x - step, bits.y - (step > bits.x ? 1u : 0u));
