@@ -63,6 +63,42 @@ CASES = {
     "constant": ("table[t % 4]", lambda x: np.array([2, 3, 5, 7])[x % 4]),
     "template": ("power<3>(x[i])", lambda x: x**3),
     "lambda": ("[&](float v) { return v + t; }(x[i])", lambda x: 2 * x),
+    "match_all": (
+        "match_all(t / 32) + 2 * match_all(t % 2)",
+        lambda x: 0 * x + 1,
+    ),
+    "reduce_xor": (f"__reduce_xor_sync({FULL}, 1u << (t % 32)) == ~0u", lambda x: 0 * x + 1),
+    "alone": ("__shfl_sync(__activemask(), x[i], t % 32)", lambda x: x),
+    "coalesced": ("cg::coalesced_threads().shfl(x[i], 0)", lambda x: x),
+    "block": ("cg::this_thread_block().thread_rank()", lambda x: x),
+    "tile_vote": ("tile_vote(t)", lambda x: np.where(x < 16, 2, 0)),
+    "words": (
+        "__byte_perm(0x03020100u, 0x07060504u, 0x7531u) == 0x07050301u"
+        " ? __dp4a(0x01010101, 0x01020304, t) : -1",
+        lambda x: x + 10,
+    ),
+    "shifts": (
+        "__funnelshift_l(0x80000000u, 1u, 1) == 3 && __umulhi(1u << 31, 6u) == 3"
+        " && __clz(1) == 31 && __ffs(8) == 4 && __popcll(~0ull) == 64",
+        lambda x: 0 * x + 1,
+    ),
+    "pairs": ("make_double2(x[i], 1.0).x + make_uchar4(1, 2, 3, 4).w", lambda x: x + 4),
+    "printing": ('printf("%d\\n", t) * 0 + 1', lambda x: 0 * x + 1),
+    "half_functions": (
+        "(float)hsqrt(__half(x[i] * x[i])) + (float)__hmax(__half(1), __half(2))"
+        " + __heq(__half(t), __int2half_rn(t))",
+        lambda x: x + 3,
+    ),
+    "bfloat_functions": (
+        "__bfloat162float(__hmul(__nv_bfloat16(2.0f), __float2bfloat16_rn(t)))"
+        " + __bfloat1622float2(__float2bfloat162_rn(1.0f)).y",
+        lambda x: 2 * x + 1,
+    ),
+    "classes": (
+        "isnan(NAN) && isinf(INFINITY) && !isfinite(-INFINITY) && signbit(-0.0f)"
+        " && FLT_MAX > 3e38f && abs(-2.5f) == 2.5f && INT_MIN < 0",
+        lambda x: 0 * x + 1,
+    ),
     "double": ("(float)(sqrt((double)x[i]) * 2.0)", lambda x: 2 * np.sqrt(x)),
 }
 
@@ -79,6 +115,15 @@ template <> __device__ __forceinline__ float power<0>(float) { return 1.0f; }
 __device__ float tile_sum(float v) {
   auto tile = cg::tiled_partition<8>(cg::this_thread_block());
   return cg::reduce(tile, v, cg::plus<float>());
+}
+__device__ bool match_all(int v) {
+  int all;
+  __match_all_sync(0xffffffffu, v, &all);
+  return all;
+}
+__device__ int tile_vote(int t) {
+  auto tile = cg::tiled_partition<16>(cg::this_thread_block());
+  return __popc(tile.ballot(t == 3 || t == 7)) * tile.any(t == 3) * !tile.all(t == 3);
 }
 """
 

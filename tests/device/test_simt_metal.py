@@ -43,6 +43,25 @@ CASES = {
     "root": ("precise::sqrt(x[i]) + fast::floor(0.5f)", lambda x: np.sqrt(x.astype(np.float32))),
     "fused": ("fma(x[i], 2.0f, -1.0f)", lambda x: 2 * x - 1),
     "constant": ("primes[t % 4]", lambda x: np.array([2, 3, 5, 7])[x % 4]),
+    "ballot": ("float(ulong(simd_ballot(t < 4)))", lambda x: np.where(x < 32, 15, 0)),
+    "scan_product": (
+        "simd_prefix_inclusive_product(t % 32 < 3 ? 2.0f : 1.0f)",
+        lambda x: 2.0 ** np.minimum(x % 32 + 1, 3),
+    ),
+    "packed": ("packed(x[i])", lambda x: x + 3),
+    "halves": ("float((half2(half(x[i]), half(1)) + half2(half(2))).x)", lambda x: x + 2),
+    "bfloats": (
+        "float(bfloat(x[i]) * bfloat(2.0f)) + float(max(half(1), half(2)))",
+        lambda x: 2 * x + 2,
+    ),
+    "integers": (
+        "popcount(7u) + clz(1u) + mulhi(1u << 31, 6u) + rotate(1u, 33u) + abs(-2)",
+        lambda x: 0 * x + 3 + 31 + 3 + 2 + 2,
+    ),
+    "steps": (
+        "mix(0.0f, 4.0f, 0.5f) + sign(-3.0f) + saturate(9.0f) + fract(1.5f) + isnan(NAN)",
+        lambda x: 0 * x + 2 - 1 + 1 + 0.5 + 1,
+    ),
     "places": ("simd * 1000 + lane", lambda x: x // 32 * 1000 + x % 32),
 }
 
@@ -51,6 +70,13 @@ HEAD = """
 #include <metal_simdgroup>
 using namespace metal;
 constant int primes[4] = {2, 3, 5, 7};
+static inline float packed(float v) {
+  packed_float3 p = float3(v, 1.0f, 2.0f);
+  array<float, 3> a;
+  for (int i = 0; i < 3; ++i) a[i] = p[i];
+  vec<float, 3> f(p);
+  return a[0] + f.y + f[2];
+}
 """
 
 
@@ -231,3 +257,20 @@ def test_a_simdgroup_function_under_divergence_is_found(metal):
     (outcome,) = metal.run((job,))
     assert isinstance(outcome, Crash)
     assert "warp-divergence at case:" in outcome.reason
+
+
+def test_indices_come_as_scalars_and_vectors_of_any_width(metal):
+    kernel = k.Kernel("place", (k.Param("out", k.I32, True),), (), ())
+    text = """
+using namespace metal;
+kernel void place(device int* out [[buffer(0)]], uint2 g [[thread_position_in_grid]],
+                  ushort3 t [[thread_position_in_threadgroup]],
+                  uint2 size [[threads_per_grid]], uint3 groups [[threadgroups_per_grid]]) {
+  out[g.y * size.x + g.x] = int(g.x + 100 * g.y + 10000 * t.x + 1000000 * groups.y);
+}
+"""
+    compiled = metal.compile_text(kernel, text, "place")
+    how = Launch(grid=(3, 2, 1), block=(4, 3, 1))
+    (out,) = checked_run(metal, Job(compiled, (np.full((6, 12), -1, np.int32),), (), 6), how)
+    y, x = np.indices(out.shape)
+    assert (out == x + 100 * y + 10000 * (x % 4) + 2000000).all()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import tomllib
+from pathlib import Path
+
 import pytest
 
 from tang.device.simt import unsupported
@@ -10,6 +13,8 @@ from tang.device.simt.nvrtc import nvrtc_check, nvrtc_missing
 from tang.device.simt.prepare import prepare
 from tang.device.simt.spaces import space_errors, spaces_missing
 from tang.errors import DeviceError
+
+ROOT = Path(__file__).resolve().parents[2]
 
 CUDA_OUTSIDE = {
     'asm volatile("bar.sync 0;");': "inline PTX",
@@ -196,3 +201,13 @@ def test_mixed_address_spaces_are_named_with_their_line(name):
     assert METAL.count(old) == 1
     found = space_errors(METAL.replace(old, new))
     assert [at for at, _ in found] == [line]
+
+
+def test_every_header_and_source_is_package_data():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
+    folder = ROOT / "tang" / "device" / "simt"
+    patterns = settings["package-data"]["tang.device.simt"]
+    held = {p for pattern in patterns for p in folder.glob(pattern)}
+    here = {p for p in folder.rglob("*") if p.is_file() and p.suffix in (".h", ".cpp")}
+    assert here == held
+    assert "tang.device.simt" in settings["packages"]

@@ -3,6 +3,7 @@
 #pragma once
 #include "../runtime/interface.h"
 #include "simt_limits.h"
+#define SIMT_FLOATS_ONLY
 #include "simt_maths.h"
 #include "simt_small_floats.h"
 
