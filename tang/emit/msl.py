@@ -15,6 +15,7 @@ from tang.emit.c import C
 from tang.emit.dialect import Dialect, Form, Text, UnsupportedError, call
 from tang.emit.kin import body, functions, helpers, short_longs, shortened, syntax
 from tang.emit.literal import decimal_or_hex, rounded
+from tang.emit.msl_helpers import HELPERS
 from tang.emit.printer import INDENT, Printer
 from tang.kernel.ir import Const, Kernel, Type
 
@@ -38,36 +39,6 @@ typedef ulong u64;
 typedef float f32;
 """
 
-_HELPERS: Final = {
-    "tang_odd_f32": """\
-static inline f32 tang_odd_f32(i64 x) { /* 24 bits, the last one odd when bits were lost */
-    u64 kept = x < 0 ? 0ul - (u64)x : (u64)x;
-    u64 lost = 0ul;
-    f32 scale = 1.0f;
-    while (kept >> 24 != 0ul) {
-        lost |= kept & 1ul;
-        kept >>= 1;
-        scale = scale * 2.0f;
-    }
-    const f32 size = (f32)(u32)(kept | lost) * scale;
-    return x < 0 ? -size : size;
-}""",
-    "tang_sum_odd": """\
-static inline f32 tang_sum_odd(f32 a, f32 b) { /* a + b rounded to odd */
-    const f32 s = a + b;
-    const f32 t = s - a;
-    const f32 e = (a - (s - t)) + (b - t);
-    if (!(e < 0.0f || e > 0.0f)) {
-        return s;
-    }
-    return tang_f32_of_u32((tang_u32_of_f32(s) - (u32)((s > 0.0f) != (e > 0.0f))) | 1u);
-}""",
-    "tang_fma_f16": """\
-static inline f32 tang_fma_f16(f32 a, f32 b, f32 c) { /* the product is exact */
-    return tang_round_f16(tang_sum_odd(a * b, c));
-}""",
-}
-
 
 def _literal(c: Const) -> Text:
     """C's literal; where that is hexadecimal, which C++14 lacks, the bits."""
@@ -81,7 +52,7 @@ def _literal(c: Const) -> Text:
 
 
 def _operations() -> Iterator[tuple[tuple[str, Type], Form]]:
-    missing = {("erf", t) for t in _FLOATS} | {("fma", Type.BF16)}
+    missing = {("erf", t) for t in _FLOATS}
     rows = C.operations.items()
     yield from ((k, f) for k, f in rows if k[1] is not Type.F64 and k not in missing)
     yield from functions({n: f"precise::{n}" for n in _PRECISE}, _FLOATS)
@@ -98,7 +69,7 @@ def _conversions() -> Iterator[tuple[tuple[Type, Type], Form]]:
 
 def _helpers() -> dict[str, str]:
     casts = {pair: f"as_type<{pair[0]}>(x)" for pair in _PAIRS}
-    found = {**helpers("static inline", casts), **_HELPERS}
+    found = {**helpers("static inline", casts), **HELPERS}
     short = {n: short_longs(t).replace("0x1p-24f", "5.9604645e-8f") for n, t in found.items()}
     return {n: t for n, t in short.items() if "f64" not in t}
 
