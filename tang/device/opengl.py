@@ -17,6 +17,7 @@ import numpy as np
 
 from tang.device.base import Allocation, Compiled, Job, Limits, Outcome, Profile
 from tang.device.isolation import Runner
+from tang.device.iterations import check_iterations
 from tang.device.runner_opengl import Handle, Session, scalar_words
 from tang.device.shaders import Shaders
 from tang.device.storage import AnyArray, dtype_of
@@ -109,6 +110,7 @@ class OpenGL:
         """Start the kernel."""
         if groups <= 0:
             return
+        self._check_loops(compiled.kernel, scalars)
         kinds = (s.type.value for s in compiled.kernel.scalars)
         words = scalar_words(list(zip(kinds, scalars, strict=True)), groups)
         program = self._program(compiled)
@@ -126,11 +128,17 @@ class OpenGL:
 
     def run(self, jobs: Sequence[Job], deadline: float = 10.0) -> tuple[Outcome, ...]:
         """Run jobs in the worker, each within the deadline in seconds."""
+        for j in jobs:
+            self._check_loops(j.compiled.kernel, j.scalars)
         return self._shaders.run(jobs, deadline)
 
     def close(self) -> None:
         """End the worker; a later `run` starts another."""
         self._shaders.close()
+
+    def _check_loops(self, kernel: Kernel, scalars: Sequence[int]) -> None:
+        if "llvmpipe" in self.description:
+            check_iterations(kernel, scalars, self.name)
 
     def _check_types(self, kernel: Kernel) -> None:
         """Raise for 64-bit integers or floats where the device has none."""

@@ -18,6 +18,7 @@ import numpy as np
 
 from tang.device.base import Allocation, Compiled, Job, Limits, Outcome, Profile
 from tang.device.isolation import Runner
+from tang.device.iterations import MESA, check_iterations, iterations
 from tang.device.shaders import Shaders
 from tang.device.storage import AnyArray, dtype_of
 from tang.device.texts import check_workgroups, seconds_of
@@ -111,6 +112,7 @@ class WebGPU:
         """Submit the kernel."""
         if groups <= 0:
             return
+        self._check_loops(compiled.kernel, scalars)
         from tang.device.runner_webgpu import scalar_words
 
         kinds = (s.type.value for s in compiled.kernel.scalars)
@@ -132,11 +134,17 @@ class WebGPU:
 
     def run(self, jobs: Sequence[Job], deadline: float = 10.0) -> tuple[Outcome, ...]:
         """Run jobs in the worker, each within the deadline in seconds."""
+        for j in jobs:
+            self._check_loops(j.compiled.kernel, j.scalars)
         return self._shaders.run(jobs, deadline)
 
     def close(self) -> None:
         """End the worker; a later `run` starts another."""
         self._shaders.close()
+
+    def _check_loops(self, kernel: Kernel, scalars: Sequence[int]) -> None:
+        if iterations(kernel, scalars) > MESA and "llvmpipe" in self.description:
+            check_iterations(kernel, scalars, self.name)
 
     @property
     def _here(self) -> Session:

@@ -76,7 +76,8 @@ def refuse_wide_integers(kernel: Kernel, language: str) -> None:
     if culprit is not None:
         raise LimitError(
             f"kernel {kernel.name!r} of node {kernel.origin!r}: {culprit} needs 64 bits, and "
-            f"{language} has 32-bit integers: make the extents or the index values smaller"
+            f"{language} has 32-bit integers: make the extents or the index values smaller, "
+            "or declare the largest extent as a fact"
         )
 
 
