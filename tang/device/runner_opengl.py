@@ -39,8 +39,9 @@ class Session:
     def __init__(self) -> None:
         import moderngl
 
+        wanted: dict[str, Any] = {"standalone": True, "require": 450, "backend": "egl"}
         try:
-            self.context = moderngl.create_context(standalone=True, require=450, backend="egl")
+            self.context = moderngl.create_context(**wanted)
         except Exception as e:  # moderngl and its loader raise plain Exception
             raise OSError(f"no OpenGL 4.5 context on EGL: {e}") from e
         self.errors = moderngl.Error
