@@ -39,6 +39,22 @@ class PowerReport:
     def ok(self) -> bool:
         return all(t.ok for t in self.trials)
 
+    def to_data(self) -> dict[str, object]:
+        """The table as plain data, for JSON."""
+        rows = [
+            {
+                "mutant": t.mutant.name,
+                "what": t.mutant.what,
+                "rung": t.mutant.rung.value,
+                "seed": t.seed,
+                "draw": t.draw,
+                "blamed": t.blamed,
+                "ok": t.ok,
+            }
+            for t in self.trials
+        ]
+        return {"ok": self.ok, "good": sum(t.ok for t in self.trials), "trials": rows}
+
     def to_text(self) -> str:
         """A row per mutant: draws until found for each seed, and the rungs blamed."""
         lines = [f"{'mutant':<28} {'rung':<7} draws until found, by seed"]

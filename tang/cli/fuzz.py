@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -30,6 +31,13 @@ def command(
         float, typer.Option(min=0.0, help="stop drawing after so long; 0 never does")
     ] = 0.0,
     out: Annotated[Path, typer.Option(help="where findings go, a folder each")] = Path("findings"),
+    power: Annotated[
+        bool, typer.Option("--power", help="plant every mutant in turn: is it found and blamed?")
+    ] = False,
+    seeds: Annotated[str, typer.Option(help="with --power: the seeds of each campaign")] = "1,2,3",
+    rotate: Annotated[
+        int, typer.Option(min=0, help="with --power: one mutant in so many, other ones every day")
+    ] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="the report as JSON")] = False,
 ) -> None:
     """Draw random programs, schedules and inputs; check each on every rung of the ladder.
@@ -43,6 +51,8 @@ def command(
 
       tang fuzz --backends mycompiler.tang:backend --examples 300
     """
+    if power:
+        _power(_backends(backends), _numbers(seeds), rotate, jobs or os.cpu_count() or 1, as_json)
     from tang.fuzz.campaign import Options, run_campaign
 
     options = Options(
@@ -56,6 +66,27 @@ def command(
     report = run_campaign(options)
     print(json.dumps(report.to_data(), indent=1) if as_json else report.to_text())
     raise typer.Exit(0 if report.ok else 1)
+
+
+def _power(
+    backends: tuple[str, ...], seeds: tuple[int, ...], rotate: int, jobs: int, as_json: bool
+) -> NoReturn:
+    """The stock campaign against mutants; exits with 1 when one is missed or misblamed."""
+    from tang.fuzz.mutants import MUTANTS
+    from tang.fuzz.mutants.power import run_power
+
+    today = int(time.time() // 86400)
+    chosen = MUTANTS[today % rotate :: rotate] if rotate else MUTANTS
+    report = run_power(seeds, chosen, backends, jobs=jobs)
+    print(json.dumps(report.to_data(), indent=1) if as_json else report.to_text())
+    raise typer.Exit(0 if report.ok else 1)
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(n) for n in text.split(","))
+    except ValueError:
+        raise UsageError(f"--seeds takes numbers, as in 1,2,3, not {text!r}") from None
 
 
 def _backends(text: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""`tang verify`: programs through the whole ladder.
+"""`tang verify`: programs through the whole ladder, foreign kernels against a graph.
 
 Relies on `tang.verify`; exit code 1 when any report holds a verdict that was not allowed.
 """
@@ -6,6 +6,7 @@ Relies on `tang.verify`; exit code 1 when any report holds a verdict that was no
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,11 +14,15 @@ import typer
 from tang.cli.load import UsageError
 
 if TYPE_CHECKING:
+    from tang.verify.report import Report
     from tang.verify.verdict import Verdict
 
 
 def command(
-    graphs: Annotated[list[str], typer.Argument(help="FILE.json or FILE.py:NAME, one or more")],
+    graphs: Annotated[
+        list[str],
+        typer.Argument(help="FILE.json or FILE.py:NAME, or kernel files with --spec and --launch"),
+    ],
     backends: Annotated[str, typer.Option(help="comma-separated backends: c")] = "c",
     seed: Annotated[int, typer.Option(help="seed of the random inputs")] = 0,
     size: Annotated[
@@ -27,26 +32,53 @@ def command(
         list[str] | None, typer.Option(help="a verdict to accept, by name: --allow UNDECIDED")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="reports as JSON")] = False,
+    spec: Annotated[str, typer.Option(help="what foreign kernels must compute: a graph")] = "",
+    launch: Annotated[str, typer.Option(help="how foreign kernels are launched: a file")] = "",
+    language: Annotated[str, typer.Option(help="of foreign kernels: c, cuda, msl, opencl")] = "",
+    on: Annotated[str, typer.Option(help="where CUDA text runs: cuda (a GPU) or simt")] = "",
+    budget: Annotated[str, typer.Option(help="of foreign kernels: rel=1e-3,abs=1e-6")] = "",
 ) -> None:
-    """Check programs rung by rung: lower, expand, emit, round.
+    """Check programs rung by rung: lower, expand, emit, round; or foreign kernels by a graph.
 
     Inputs are random and reproducible by --seed. A failure names the rung, the kernel, the node
     and shows both sides up to the first differing value.
 
     Example: tang verify examples/*.py
+    Example: tang verify K.cu --spec SPECS.py:softmax --launch K.json
     """
+    from tang.cli.foreign import Request, reports_of
+
+    allowed = [_verdict(a) for a in allow or []]
+    sizes = dict(_size(s) for s in size or [])
+    if spec or launch:
+        request = Request(
+            spec=spec, launch=launch, language=language, on=on, budget=budget, seed=seed,
+            sizes=sizes,
+        )  # fmt: skip
+        _shown((r.allow(allowed) for r in reports_of(graphs, request)), as_json)
+    else:
+        _shown((r.allow(allowed) for r in _climbed(graphs, backends, seed, sizes)), as_json)
+
+
+def _climbed(
+    graphs: list[str], backends: str, seed: int, sizes: dict[str, int]
+) -> Iterator[Report]:
+    """The reports of programs, one by one."""
     from tang.cli.load import load_graph
     from tang.verify import verify
 
     names = tuple(b.strip() for b in backends.split(",") if b.strip())
-    allowed = [_verdict(a) for a in allow or []]
-    sizes = dict(_size(s) for s in size or [])
-    reports = []
     for argument in graphs:
-        report = verify(load_graph(argument), None, names, seed, name=argument, sizes=sizes)
-        reports.append(report.allow(allowed))
+        yield verify(load_graph(argument), None, names, seed, name=argument, sizes=sizes)
+
+
+def _shown(found: Iterable[Report], as_json: bool) -> None:
+    """Print reports as they come and exit with the code that they deserve."""
+    reports = []
+    for report in found:
+        reports.append(report)
         if not as_json:
-            print(reports[-1].to_text())
+            print(report.to_text(), flush=True)
     if as_json:
         print(json.dumps([r.to_data() for r in reports], indent=1))
     raise typer.Exit(0 if all(r.ok for r in reports) else 1)
