@@ -321,3 +321,17 @@ def test_the_last_block_may_read_what_all_published(fence, cuda):
     assert [(f.kind, f.line) for f in checked.findings] == ([] if fence else [(Kind.RACE, 10)])
     if fence:
         assert checked.outcome.memories[1].data[8:13].tolist() == x.tolist()
+
+
+def test_the_reason_for_an_end_is_the_last_finding_even_when_many_precede(cuda):
+    writes = "\n".join(f"  y[{i}] = threadIdx.x;" for i in range(40))
+    end = "  if (threadIdx.x == 63) y[n] = 1;\n}\n"
+    text = f"__global__ void case_(const float* x, float* y, int n) {{\n{writes}\n{end}"
+    compiled = cuda.compile_text(KERNEL, text, "case_")
+    job = Job(compiled, (np.zeros(64, np.float32), np.zeros(64, np.float32)), (64,), 1)
+    (checked,) = cuda.check((job,))
+    assert len(checked.findings) == 32
+    last = checked.findings[-1]
+    assert (last.kind, last.line, last.place, last.offset) == (Kind.OUT_OF_BOUNDS, 42, "y", 256)
+    assert isinstance(checked.outcome, Crash)
+    assert checked.outcome.reason.startswith("out-of-bounds at case:42")

@@ -13,6 +13,8 @@ from tang import api
 from tang.cli.load import load_graph
 from tang.device import CompilerOptions
 from tang.device.simt import Simt
+from tang.device.simt.nvrtc import nvrtc_check, nvrtc_missing
+from tang.device.simt.spaces import space_errors, spaces_missing
 from tang.errors import DeviceError
 from tang.ir.expr import Sort
 from tang.kernel.ir import BF16, F16
@@ -80,3 +82,17 @@ def test_narrow_storage_and_accumulation_have_the_bits_of_c(storage, simt, host,
     graph = tg.Graph(C=tg.compute("C", (i, j), tg.sum(a[i, k] * b[k, j], over=k)))
     how = NodeSchedule(storage=storage, accumulate=storage)
     compared(simt, host, graph, drawn(graph), monkeypatch, Schedule(default=how))
+
+
+@pytest.mark.skipif(nvrtc_missing() is not None, reason=f"{nvrtc_missing()}")
+@pytest.mark.parametrize("path", GRAPHS[:4], ids=lambda p: p.stem)
+def test_emitted_cuda_compiles_to_a_cubin(path):
+    for kernel in api.kernel_texts(load_graph(str(path)), "cuda"):
+        assert nvrtc_check(kernel.text, "sm_90a").startswith(b"\x7fELF")
+
+
+@pytest.mark.skipif(spaces_missing() is not None, reason=f"{spaces_missing()}")
+@pytest.mark.parametrize("path", GRAPHS, ids=lambda p: p.stem)
+def test_emitted_metal_keeps_address_spaces_apart(path):
+    for kernel in api.kernel_texts(load_graph(str(path)), "msl"):
+        assert space_errors(kernel.text) == ()

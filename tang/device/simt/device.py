@@ -166,7 +166,7 @@ class Simt:
         launches: Sequence[Launch] | None = None,
     ) -> tuple[Outcome, ...]:
         """Run jobs in the worker; threads that diverge are a crash with the reason."""
-        return tuple(c.outcome for c in self._run(jobs, deadline, launches))
+        return tuple(c.outcome for c in self._run(jobs, deadline, launches, checked=False))
 
     def check(
         self,
@@ -176,11 +176,9 @@ class Simt:
     ) -> tuple[Checked, ...]:
         """Run jobs instrumented: outcomes and findings; compiles what was not checked before."""
         checked = [replace(j, compiled=self._instrumented(j.compiled)) for j in jobs]
-        results = self._run(checked, deadline, launches)
+        results = self._run(checked, deadline, launches, checked=True)
         return tuple(
-            replace(r, findings=with_lines(r.findings, j.compiled.library, self._text(j.compiled)))
-            if r.findings
-            else r
+            self._explained(r, j.compiled) if r.findings else r
             for r, j in zip(results, checked, strict=True)
         )
 
@@ -193,15 +191,27 @@ class Simt:
     # --- running
 
     def _run(
-        self, jobs: Sequence[Job], deadline: float, launches: Sequence[Launch] | None
+        self,
+        jobs: Sequence[Job],
+        deadline: float,
+        launches: Sequence[Launch] | None,
+        checked: bool,
     ) -> list[Checked]:
         if self._isolation is None:
             self._isolation = Isolation(self._memory)
             weakref.finalize(self, self._isolation.close)  # whoever forgets to close
         hows = launches or [Launch()] * len(jobs)
-        told = [_recorded(job, how) for job, how in zip(jobs, hows, strict=True)]
+        told = [_recorded(job, how, checked) for job, how in zip(jobs, hows, strict=True)]
         outcomes = self._isolation.run(told, deadline)
         return [_judged(job, outcome) for job, outcome in zip(told, outcomes, strict=True)]
+
+    def _explained(self, result: Checked, compiled: Compiled) -> Checked:
+        """The result with the lines of its findings, also in the reason of a crash."""
+        findings = with_lines(result.findings, compiled.library, self._text(compiled))
+        known, outcome = result.findings[-1].message, result.outcome
+        if isinstance(outcome, Crash) and outcome.reason == known:
+            outcome = Crash(findings[-1].message)
+        return Checked(outcome, findings)
 
     def _function(self, compiled: Compiled) -> Callable[..., None]:
         key = (compiled.library, compiled.symbol)
@@ -242,11 +252,11 @@ class Simt:
         return compiled.foreign or self._source(compiled).split(_MARK, 1)[1].split(_END, 1)[0]
 
 
-def _recorded(job: Job, launch: Launch) -> Job:
+def _recorded(job: Job, launch: Launch, checked: bool) -> Job:
     """The job with its record as one more buffer, which carries the scalars too."""
     kernel = job.compiled.kernel
     grid, _ = geometry(kernel, job.groups, launch)
-    record = request(kernel, job.buffers, job.scalars, job.groups, launch)
+    record = request(kernel, job.buffers, job.scalars, job.groups, launch, checked)
     told = replace(kernel, params=(*kernel.params, _RECORD), scalars=())
     return replace(
         job,

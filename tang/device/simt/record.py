@@ -173,8 +173,9 @@ def request(
     scalars: Sequence[Any],
     groups: int,
     launch: Launch,
+    checked: bool = False,
 ) -> AnyArray:
-    """The record of a launch, with room for its answer."""
+    """The record of a launch, with room for its answer; checks want to know what is poison."""
     grid, block = geometry(kernel, groups, launch)
     _, scalar_bytes = scalar_offsets(kernel)
     head = _HEAD.pack(
@@ -182,7 +183,7 @@ def request(
         launch.shared, len(buffers), scalar_bytes, CAPACITY, 0, 0,
     )  # fmt: skip
     infos = b"".join(
-        _BUFFER.pack(data.nbytes, p.type.bytes, _flags(p, data))
+        _BUFFER.pack(data.nbytes, p.type.bytes, _flags(p, data) if checked else 0)
         for p, data in zip(kernel.params, buffers, strict=True)
     )
     room = bytes(_FINDING.size * CAPACITY)

@@ -131,7 +131,8 @@ SIMT_HIDDEN_FROM_CHECKS static void simt_match_everyone(void** arguments, unsign
     mine->result[1] = mask;
     for (unsigned other = mask; other; other &= other - 1) {
       int lane = __builtin_ctz(other);
-      if (((simt_parcel*)arguments[lane])->value[0] == mine->value[0]) mine->result[0] |= 1u << lane;
+      bool equal = ((simt_parcel*)arguments[lane])->value[0] == mine->value[0];
+      if (equal) mine->result[0] |= 1u << lane;
     }
   }
 }

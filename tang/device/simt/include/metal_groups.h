@@ -79,7 +79,8 @@ template <class T, class F>
 SIMT_HIDDEN_FROM_CHECKS static void simt_reduce_all(void** arguments, unsigned mask) {
   T v[32];
   int n = 32 - __builtin_clz(mask);
-  for (int i = 0; i < n; ++i) memcpy((void*)&v[i], ((simt_lane_value*)arguments[i])->value, sizeof(T));
+  for (int i = 0; i < n; ++i)
+    memcpy((void*)&v[i], ((simt_lane_value*)arguments[i])->value, sizeof(T));
   for (int half_way = 16; half_way > 0; half_way /= 2)
     for (int i = 0; i < half_way && i + half_way < n; ++i) v[i] = F::of(v[i], v[i + half_way]);
   for (int i = 0; i < n; ++i) memcpy(((simt_lane_value*)arguments[i])->result, &v[0], sizeof(T));

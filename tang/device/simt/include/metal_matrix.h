@@ -21,7 +21,8 @@ static inline simdgroup_matrix<T, R, C> make_filled_simdgroup_matrix(T v) {
   return simdgroup_matrix<T, R, C>(v);
 }
 
-static inline ulong simt_matrix_at(int i, ulong stride, simt_vec<ulong, 2> origin, bool transposed) {
+static inline ulong simt_matrix_at(int i, ulong stride, simt_vec<ulong, 2> origin,
+                                   bool transposed) {
   ulong row = (ulong)(simt_lane() / 4), column = (ulong)(simt_lane() % 4 * 2 + i);
   if (transposed) return (origin.y + column) * stride + origin.x + row;
   return (origin.y + row) * stride + origin.x + column;

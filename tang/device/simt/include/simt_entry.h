@@ -86,7 +86,8 @@ SIMT_HIDDEN_FROM_CHECKS static inline void simt_call_with(void (*function)(P...)
 }
 
 template <unsigned N, class... P>
-SIMT_HIDDEN_FROM_CHECKS static inline void simt_call(void (*function)(P...), const simt_arguments* a,
+SIMT_HIDDEN_FROM_CHECKS static inline void simt_call(void (*function)(P...),
+                                                     const simt_arguments* a,
                                                      const simt_source (&s)[N]) {
   static_assert(N == sizeof...(P) + 1, "the kernel has another number of parameters");
   simt_call_with(function, a, s, typename simt_indices_below<sizeof...(P)>::type());

@@ -30,8 +30,11 @@ void report(const Finding& found) {
   ++r.found;
 }
 
+// The reason for the end comes last in the record, whatever room is left.
 void report_fatal(const Finding& found) {
-  report(found);
+  simt_record& r = *machine.record;
+  if (r.found >= r.capacity) r.found = r.capacity - 1;
+  r.findings()[r.found++] = found;
   abandon();
 }
 

@@ -86,7 +86,8 @@ void simt_barrier(unsigned orders, int line);
 // The lanes of `mask` arrive at the same line; the last one calls `together` on the argument that
 // each lane published, then all go on. `kind` tells operations on one line apart.
 typedef void (*simt_together)(void** arguments, unsigned mask);
-void simt_collective(unsigned mask, unsigned kind, int line, void* argument, simt_together together);
+void simt_collective(unsigned mask, unsigned kind, int line, void* argument,
+                     simt_together together);
 void simt_fence(void);  // this block's writes so far may be published by an atomic
 void simt_note(const void* address, unsigned long bytes, int access);
 void simt_fail(int kind, int line, int detail);

@@ -43,7 +43,8 @@ const Fiber* first_in(State state) {
   const Fiber* waits = first_in(at_barrier ? State::kAtBarrier : State::kInWarp);
   const Fiber* other = first_in(State::kExited);
   if (!other && at_barrier) other = first_in(State::kInWarp);
-  Finding f = finding_here(at_barrier ? SIMT_BARRIER_DIVERGENCE : SIMT_WARP_DIVERGENCE, waits->line);
+  int kind = at_barrier ? SIMT_BARRIER_DIVERGENCE : SIMT_WARP_DIVERGENCE;
+  Finding f = finding_here(kind, waits->line);
   f.thread[0] = waits->index.x, f.thread[1] = waits->index.y, f.thread[2] = waits->index.z;
   if (other) {
     f.other_thread = static_cast<int32_t>(other->linear);
