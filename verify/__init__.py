@@ -4,6 +4,7 @@ Gathers the names that users rely on. Relies on everything below it. It changes 
 """
 
 from tang.verify.backends import available
+from tang.verify.foreign import verify_callable, verify_kernel
 from tang.verify.ladder import verify, verify_batch
 from tang.verify.report import Finding, Report, RungResult
 from tang.verify.subject import Task
@@ -19,4 +20,6 @@ __all__ = [
     "available",
     "verify",
     "verify_batch",
+    "verify_callable",
+    "verify_kernel",
 ]

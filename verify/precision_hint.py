@@ -28,7 +28,8 @@ _ROUNDED: Final = (
     "add", "mul", "recip", "sqrt", "sin", "atan2", "exp2", "log2", "erf",
 )  # fmt: skip
 _FACTOR: Final = 4.0
-"""How much larger than in the simulation errors may be: orders of summation differ."""
+"""How much larger than in the simulation errors may be: orders of summation differ. Much smaller
+ones have another cause, since tree sums save no more than a square root."""
 
 
 def shorter_format(
@@ -46,7 +47,8 @@ def shorter_format(
         simulated = np.abs(evaluate(graph, inputs, _rounding(short))[output] - want)
         if not np.isfinite(simulated).all():
             continue
-        close = _rms(error) <= _FACTOR * _rms(simulated)
+        ratio = _rms(error) / max(_rms(simulated), 1e-300)
+        close = 1 / _FACTOR**2 <= ratio <= _FACTOR
         if close and error.max() <= _FACTOR * simulated.max() and _unbiased(error, want):
             return short
     return ""

@@ -30,6 +30,8 @@ ENOUGH: Final = 0.75
 """Share of the elements concerned that a copy must account for."""
 _DISTINCT: Final = 3
 _LONGEST_STRIDE: Final = 16
+_TIGHT: Final = 0.02
+"""Largest spread of a factor's or an offset's effect, relative to that effect."""
 _GOLDEN: Final = 0.6180339887498949
 """Multiples of it fall evenly into the unit interval, and into no period of a layout."""
 _MANY: Final = 1 << 20
@@ -355,10 +357,11 @@ def _scaled(case: _Case, known: Sequence[Known]) -> _Found:
     with np.errstate(all="ignore"):
         factor = float(np.median(got[usable] / want[usable]))
         spread = np.abs(got[usable] - factor * want[usable])
-        tight = spread <= 1e-3 * abs(factor) * np.abs(want[usable])
+        room = min(1e-3 * abs(factor), _TIGHT * abs(factor - 1))
+        tight = spread <= room * np.abs(want[usable])
     if tight.mean() < 0.95 or len(np.unique(want[usable])) < _DISTINCT:
         return None
-    if not np.isfinite(factor) or abs(factor - 1) < 0.01 or factor == 0:
+    if not np.isfinite(factor) or factor in (0, 1):
         return None
     return Cause.SCALED, f"{case.region.words}: the right answer times {_factor(factor)}"
 
@@ -376,8 +379,7 @@ def _offset(case: _Case, known: Sequence[Known]) -> _Found:
         return None
     gap = got[usable] - want[usable]
     middle = float(np.median(gap))
-    size = float(np.abs(want[usable]).max())
-    if abs(middle) < 0.01 * size or not (np.abs(gap - middle) <= 1e-3 * abs(middle)).all():
+    if not middle or not (np.abs(gap - middle) <= _TIGHT * abs(middle)).all():
         return None
     return Cause.OFFSET, f"{case.region.words}: the right answer plus {middle:.4g}"
 

@@ -119,17 +119,18 @@ def cases_of(
     """The cases in the order in which they run.
 
     The caller's inputs alone, or, for each binding, random ones; the first binding twice, with
-    other data, so that a kernel that remembers shows.
+    other data, so that a kernel that remembers shows. Every other case has dyadic reals: sums and
+    products of them are exact, so that a lost term shows however long the sum.
     """
     if inputs is not None:
         arrays = checked_inputs(graph, inputs)
         found = infer_sizes(graph, {n: a.shape for n, a in arrays.items()})
         return [_case(graph, launch, found, arrays, None)]
     bindings = chosen_sizes(graph, launch, sizes)
-    draws = [(bindings[0], seed), *((b, seed + 1 + i) for i, b in enumerate(bindings))]
     cases = list[Case]()
-    for binding, drawn in draws:
-        data = random_inputs(graph, binding, drawn)
+    for number, binding in enumerate([bindings[0], *bindings]):
+        data = random_inputs(graph, binding, seed + number)
+        data = dyadic(data, seed + number) if number % 2 else data
         cases.append(_case(graph, launch, binding, data, cases[-1] if cases else None))
     if specials:
         binding = bindings[-1]
@@ -157,6 +158,17 @@ def _held(array: Array, t: Type | None, sort: Sort) -> Array:
     if t is None:
         return stored_values(array, Type.F32, sort)
     return stored_values(array, t, sort)
+
+
+def dyadic(inputs: Mapping[str, Array], seed: int) -> dict[str, Array]:
+    """The same inputs with reals that are quarters from 1/4 to 8, of either sign."""
+    rng = np.random.default_rng((seed, 5))
+    found = dict(inputs)
+    for name, array in inputs.items():
+        if array.dtype.kind == "f":
+            quarters = rng.integers(1, 33, array.shape) * rng.choice([-1, 1], array.shape)
+            found[name] = np.asarray(quarters / 4, np.float32).reshape(array.shape)
+    return found
 
 
 def with_specials(inputs: dict[str, Array], seed: int) -> dict[str, Array]:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tang.device.storage import pack
 from tang.emulator.budget import ErrorBudget, within
 from tang.ir.expr import Sort
 from tang.kernel.ir import Type
@@ -25,7 +26,7 @@ from tang.verify.verdict import Verdict
 Array = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
 
-_UNTELLING = (None, Cause.REGION, Cause.SCALED, Cause.OFFSET, Cause.ROUNDED)
+_UNTELLING = (None, Cause.REGION, Cause.ROUNDED)
 """Causes that a shorter format explains better, if it does."""
 
 
@@ -94,8 +95,6 @@ def _fault(case: Case, output: str, got: Array, fits: Mask, budget: ErrorBudget 
 
 def reason(case: Case, output: str, got: Array, bad: Mask) -> Provenance | None:
     """What the wrong elements of an output hold, from values in its buffer's format."""
-    from tang.device.storage import pack
-
     t = case.place(output)[0].type
     memory = pack(got, t).reshape(got.shape)
     return explain(memory, case.right(output), t, known=case.known(output), near=_near(t), bad=bad)

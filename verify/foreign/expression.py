@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final
 
@@ -30,7 +30,7 @@ class Expression:
 
     text: str
     names: frozenset[str]
-    tree: ast.expr
+    tree: ast.expr = field(compare=False, repr=False)
 
     def evaluate(self, sizes: Mapping[str, int]) -> Fraction:
         """The value; raises ExpressionError naming an unknown size or a division by zero."""

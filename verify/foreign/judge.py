@@ -22,7 +22,7 @@ from tang.device.base import (
     Ran,
     Timeout,
 )
-from tang.device.storage import Poison, pack, poison_word, poisoned
+from tang.device.storage import Poison, poison_word, poisoned
 from tang.emulator.budget import ErrorBudget
 from tang.verify.compare import bit_equal, describe
 from tang.verify.foreign.binding import Buffer, Slot
@@ -188,8 +188,3 @@ def _unstable(slot: Slot, views: Sequence[Array]) -> Fault | None:
                 words = f"output {slot.result} depends on what memory held before the launch"
             return Fault(Verdict.NONDETERMINISTIC, words, slot.result, "", detail)
     return None
-
-
-def packed(case: Case, output: str) -> Array:
-    """The right answer in memory format, for tests and samples."""
-    return pack(case.reference[output], case.place(output)[0].type)

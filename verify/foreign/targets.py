@@ -8,6 +8,7 @@ an outcome. It judges nothing but what the checks of SIMT report, which become f
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path

@@ -63,6 +63,8 @@ PLANTED = {
     "twice": (2 * WANT, Cause.SCALED),
     "negated": (-WANT, Cause.SCALED),
     "a third too large": (WANT * np.float32(4 / 3), Cause.SCALED),
+    "a thousandth too large": (WANT * np.float32(1.001), Cause.SCALED),
+    "plus a thousandth": (WANT + np.float32(0.001), Cause.OFFSET),
     "plus one": (WANT + 1, Cause.OFFSET),
     "rounded to f16": (WANT.astype(np.float16).astype(np.float32), Cause.ROUNDED),
     "one unit off": (np.nextafter(WANT, np.float32(9)), Cause.LAST_BITS),

@@ -1,0 +1,89 @@
+"""`tang verify KERNEL --spec GRAPH --launch LAUNCH.json`: foreign kernels on the command line.
+
+Defines `reports_of`. Relies on `tang.verify.foreign`; which language a text has, its description or
+the ending of its file says. It prints nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from tang.cli.load import UsageError, load_graph
+
+if TYPE_CHECKING:
+    from tang.emulator.budget import ErrorBudget
+    from tang.ir.graph import Graph
+    from tang.verify.report import Report
+
+ENDINGS: Final = {".c": "c", ".cl": "opencl", ".cu": "cuda", ".cuh": "cuda", ".metal": "msl"}
+"""Languages by the ending of a file."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What the command line says about foreign kernels; "" where it says nothing."""
+
+    spec: str
+    launch: str
+    language: str = ""
+    on: str = ""
+    budget: str = ""
+    seed: int = 0
+    sizes: Mapping[str, int]
+
+
+def reports_of(kernels: Sequence[str], request: Request) -> list[Report]:
+    """One report per kernel file; raises UsageError for a request that makes no sense."""
+    if not request.spec or not request.launch:
+        missing = "--spec GRAPH" if not request.spec else "--launch LAUNCH.json"
+        raise UsageError(f"a foreign kernel needs {missing} as well")
+    graph = load_graph(request.spec)
+    budget = _budget(request.budget)
+    return [_report(kernel, graph, request, budget) for kernel in kernels]
+
+
+def _report(kernel: str, graph: Graph, request: Request, budget: ErrorBudget | None) -> Report:
+    from tang.verify.foreign import load_launch, verify_kernel
+
+    launch = load_launch(request.launch, graph)
+    language = request.language or launch.language or ENDINGS.get(Path(kernel).suffix, "")
+    if not language:
+        known = ", ".join(sorted(set(ENDINGS.values())))
+        raise UsageError(f"{kernel}: say its language: --language {known.split(', ')[0]} ({known})")
+    return verify_kernel(
+        _text(kernel),
+        language,
+        spec=graph,
+        launch=launch,
+        budget=budget,
+        sizes=request.sizes or None,
+        seed=request.seed,
+        backend=request.on or None,
+        name=kernel,
+    )
+
+
+def _text(kernel: str) -> str:
+    try:
+        return Path(kernel).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as e:
+        raise UsageError(f"cannot read {kernel}: {e}") from e
+
+
+def _budget(text: str) -> ErrorBudget | None:
+    """`rel=1e-3,abs=1e-6` as a budget; None for ""."""
+    from tang.emulator.budget import budget_from
+
+    if not text:
+        return None
+    settings = {}
+    for item in text.split(","):
+        name, _, number = item.partition("=")
+        try:
+            settings[name.strip()] = float(number)
+        except ValueError:
+            raise UsageError(f"--budget takes rel=1e-3,abs=1e-6, not {text!r}") from None
+    return budget_from(settings)
