@@ -10,7 +10,11 @@ import sys
 
 import typer
 
-from tang.cli import doctor, emit, fuzz, show, verify
+from tang.cli.doctor import command as doctor
+from tang.cli.emit import command as emit
+from tang.cli.fuzz import command as fuzz
+from tang.cli.show import command as show
+from tang.cli.verify import command as verify
 from tang.errors import TangError
 
 HELP = """tang: a verification-first tensor compiler.
@@ -28,11 +32,11 @@ Exit codes: 0 fine, 1 findings, 2 usage or input error.
 app = typer.Typer(
     help=HELP, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False
 )
-app.command("fuzz")(fuzz.command)
-app.command("verify")(verify.command)
-app.command("emit")(emit.command)
-app.command("show")(show.command)
-app.command("doctor")(doctor.command)
+app.command("fuzz")(fuzz)
+app.command("verify")(verify)
+app.command("emit")(emit)
+app.command("show")(show)
+app.command("doctor")(doctor)
 
 
 def main() -> None:
