@@ -24,10 +24,7 @@ GAPS: Final[Mapping[str, Mapping[str, str]]] = {
         "fma f32": "fma may round twice",
     },
     "glsl": {"fma f64": "fma may round twice"},
-    "msl": {
-        "f64": "floats have 32 bits",
-        "fma bf16": "f32 cannot hold the exact product and sum, and there is no f64",
-    },
+    "msl": {"f64": "floats have 32 bits"},
 }
 """Language → feature (a type, or an operation and its type) → why it cannot be said."""
 
