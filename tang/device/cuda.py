@@ -73,6 +73,11 @@ class Cuda:
             buffers=_POINTERS,
         )
 
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """The GPU, its driver and its compiler, with versions."""
+        return (self.description, *self._context.versions)
+
     def compile(self, kernels: Sequence[Kernel]) -> tuple[Compiled, ...]:
         """Compile kernels as one module, in the worker."""
         if not kernels:

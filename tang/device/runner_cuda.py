@@ -45,6 +45,12 @@ class Context:
         self.modules: dict[str, Any] = {}
         self.arch = f"sm_{self.device.compute_capability}"
 
+    @property
+    def versions(self) -> tuple[str, ...]:
+        """Of the driver, of NVRTC and of cupy."""
+        driver = cupy.cuda.runtime.driverGetVersion()
+        return (f"driver {driver}", f"nvrtc {nvrtc.getVersion()}", f"cupy {cupy.__version__}")
+
     def module(self, library: str) -> cupy.RawModule:
         """The module of a text's file; raises OSError with the compiler's words if refused."""
         found = self.modules.get(library)

@@ -23,6 +23,9 @@ PARTS: Final = ("tang", "tang.interpreter", "tang.emulator", "tang.verify")
 LIBRARIES: Final = ("numpy", "mpmath", "python-flint")
 """Libraries that compute what verdicts compare."""
 
+BINDINGS: Final = ("pyopencl", "pocl-binary-distribution", "wgpu", "moderngl", "glcontext")
+"""Packages by which devices are reached, or that are one."""
+
 
 def digest(parts: Iterable[str | bytes]) -> str:
     """A hash of parts in order; no two lists of parts run together."""
@@ -55,11 +58,21 @@ def device_identity(name: str, device: Device) -> str | None:
     """A hash of a backend: compiler or driver with version and flags, limits, profile.
 
     None unless the device has an attribute `identity`, a tuple of strings that change whenever
-    the same text could run differently.
+    the same text could run differently, or `description`, which names device and driver.
     """
-    own = getattr(device, "identity", None)
-    if own is None:
+    own = getattr(device, "identity", None) or getattr(device, "description", None)
+    if not own:
         return None
+    parts = (own,) if isinstance(own, str) else own
     kind = type(device).__qualname__
-    facts = (repr(device.limits), repr(device.profile))
-    return digest([name, device.name, device.language, kind, *facts, *(str(part) for part in own)])
+    facts = (repr(device.limits), repr(device.profile), *_bindings())
+    return digest([name, device.name, device.language, kind, *facts, *(str(p) for p in parts)])
+
+
+def _bindings() -> Iterator[str]:
+    """Versions of the packages by which devices are reached, where they are installed."""
+    for name in BINDINGS:
+        try:
+            yield f"{name} {metadata.version(name)}"
+        except metadata.PackageNotFoundError:
+            yield f"no {name}"

@@ -89,6 +89,12 @@ class Simt:
         self._functions: dict[tuple[str, str], Callable[..., None]] = {}
         self._checked: dict[str, str] = {}
 
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """The compiler, its version, its flags and the headers' hash."""
+        c = self._toolchain.plain
+        return (*c.command, c.version, *c.flags, self._toolchain.headers)
+
     def compile(self, kernels: Sequence[Kernel]) -> tuple[Compiled, ...]:
         """Compile kernels as one translation unit, once per text."""
         if not kernels:

@@ -118,3 +118,12 @@ def test_a_device_is_its_identity_or_has_none():
     assert one != device_identity("c", Device("gcc 13", "-O1"))
     assert one != device_identity("c", Device("gcc 12", "-O2"))
     assert one != device_identity("d", Device("gcc 12", "-O1"))
+
+
+def test_a_description_with_a_driver_is_an_identity():
+    device = Device()
+    device.description = "llvmpipe, OpenGL 4.5 (Mesa 22.3.6)"
+    one = device_identity("glsl", device)
+    device.description = "llvmpipe, OpenGL 4.5 (Mesa 23.0)"
+    assert one is not None
+    assert device_identity("glsl", device) not in (one, None)
