@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Final
+from typing import Final, Literal
 
 from tang.device import CompilerOptions, HostC
 from tang.device.base import Device
@@ -26,9 +26,23 @@ def _opencl(quick: bool) -> Device:
 
 
 def _cuda(quick: bool) -> Device:
+    """A GPU where there is one; elsewhere the same text on the CPU."""
     from tang.device.cuda import Cuda
 
-    return Cuda()
+    try:
+        return Cuda()
+    except DeviceError:
+        return _simt("cuda", quick)
+
+
+def _msl(quick: bool) -> Device:
+    return _simt("msl", quick)
+
+
+def _simt(language: Literal["cuda", "msl"], quick: bool) -> Device:
+    from tang.device.simt import Simt
+
+    return Simt(language, CompilerOptions(optimize="-O0") if quick else None)
 
 
 def _webgpu(quick: bool) -> Device:
@@ -49,6 +63,7 @@ BACKENDS: Final[dict[str, Callable[[bool], Device]]] = {
     "c": _host_c,
     "opencl": _opencl,
     "cuda": _cuda,
+    "msl": _msl,
     "wgsl": _webgpu,
     "glsl": _opengl,
 }
