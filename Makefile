@@ -15,6 +15,9 @@ $(STAMP): pyproject.toml
 	  { echo "tang needs Python 3.11 or newer; this is $$($(PYTHON) --version). Try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 2; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	@for extra in opencl webgpu opengl nvrtc; do \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[$$extra]" \
+	  || echo "tang: the extra '$$extra' cannot be installed here; its backend will not run"; done
 	@touch $@
 
 fuzz: $(STAMP)   ## a differential campaign over every backend that runs here
@@ -44,9 +47,10 @@ full: $(STAMP)   ## every "Done when" table, written to results/ with the commit
 bench: $(STAMP)  ## the speed ratios
 	$(BIN)/python tools/full.py --only benchmarks
 
-deps:            ## Debian packages: a C compiler
+deps:            ## Debian packages: C and C++ compilers, software Vulkan and OpenGL
 	apt-get update -qq
-	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends gcc libc6-dev python3-venv
+	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+	  gcc g++ libc6-dev python3-venv mesa-vulkan-drivers libvulkan1 libegl1 libgl1-mesa-dri
 
 clean:           ## remove what the other targets made
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
