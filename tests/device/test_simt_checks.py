@@ -335,3 +335,47 @@ def test_the_reason_for_an_end_is_the_last_finding_even_when_many_precede(cuda):
     assert (last.kind, last.line, last.place, last.offset) == (Kind.OUT_OF_BOUNDS, 42, "y", 256)
     assert isinstance(checked.outcome, Crash)
     assert checked.outcome.reason.startswith("out-of-bounds at case:42")
+
+
+PIPELINE = """
+#include <cuda_pipeline.h>
+__global__ void case_(const float* x, float* y, int n) {
+  __shared__ __align__(16) float s[2][256];
+  int t = threadIdx.x;
+  float sum = 0;
+  __pipeline_memcpy_async(&s[0][t * 4], x + t * 4, 16);
+  __pipeline_commit();
+  for (int i = 0; i < n; ++i) {
+    if (i + 1 < n) __pipeline_memcpy_async(&s[(i + 1) & 1][t * 4], x + (i + 1) * 256 + t * 4, 16);
+    __pipeline_commit();
+    __pipeline_wait_prior(1);
+    __syncthreads(); // loaded
+    sum += s[i & 1][255 - t];
+    __syncthreads(); // before the next copy
+  }
+  y[t] = sum;
+}
+"""
+PIPELINE_BUGS = {
+    "no wait": "    __pipeline_wait_prior(1);\n",
+    "no barrier after the wait": "    __syncthreads(); // loaded\n",
+    "no barrier before the next copy": "    __syncthreads(); // before the next copy\n",
+}
+
+
+@pytest.mark.parametrize("bug", [None, *PIPELINE_BUGS])
+def test_asynchronous_copies_land_at_the_wait_and_need_their_barriers(bug, cuda):
+    text = PIPELINE.replace(PIPELINE_BUGS[bug], "\n") if bug else PIPELINE
+    compiled = cuda.compile_text(KERNEL, text, "case_")
+    x = np.arange(1024, dtype=np.float32)
+    job = Job(compiled, (x, np.zeros(64, np.float32)), (4,), 2)
+    (checked,) = cuda.check((job,))
+    kinds = {f.kind for f in checked.findings if f.place == "shared"}
+    assert Kind.RACE in kinds if bug else not kinds, [f.message for f in checked.findings]
+    (ran,) = cuda.run((job,))
+    assert isinstance(ran, Ran)
+    wanted = x.reshape(4, 256)[:, :191:-1].sum(0)
+    if bug is None:
+        np.testing.assert_array_equal(ran.memories[1].data, wanted)
+    if bug == "no wait":
+        assert np.isnan(ran.memories[1].data).all()

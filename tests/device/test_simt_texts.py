@@ -24,7 +24,7 @@ CUDA_OUTSIDE = {
     "auto c = cg::this_cluster();": "thread block clusters",
     "cuda::atomic_ref<int> r(*p);": "libcu++",
     "nvcuda::wmma::fill_fragment(c, 0.0f);": "wmma fragments",
-    "__pipeline_memcpy_async(a, b, 16);": "asynchronous copies",
+    "cg::memcpy_async(block, a, b, 16);": "asynchronous copies of groups",
     "float v = tex2D<float>(t, 1, 2);": "textures and surfaces",
     "float v = __fadd_rz(a, b);": "rounding other than to nearest",
     "__nv_fp8_e4m3 q;": "8-bit floats of CUDA's headers",

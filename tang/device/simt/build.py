@@ -26,7 +26,7 @@ _OLDEST: Final = 12
 _HEADERS: Final = ("interface.h", "record.h", "context.h", "machine.h", "shadow.h", "publish.h")
 _SOURCES: Final = (
     "context.cpp", "findings.cpp", "image.cpp", "publish.cpp", "schedule.cpp", "shadow.cpp",
-    "hooks.cpp", "faults.cpp", "launch.cpp",
+    "hooks.cpp", "copies.cpp", "faults.cpp", "launch.cpp",
 )  # fmt: skip
 
 _COMMON: Final = (

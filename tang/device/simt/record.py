@@ -142,6 +142,7 @@ _RACES: Final = {
     2: "read after write",
     3: "write after read",
     4: "plain access beside an atomic one",
+    5: "access to the target of a copy in flight",
 }
 _COLLECTIVES: Final = {
     1: "the lane is not in its own mask",

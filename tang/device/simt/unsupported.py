@@ -21,7 +21,7 @@ _CUDA: Final = (
     (r"\bthis_cluster\b|\bcluster_group\b|\bcluster\.sync\b", "thread block clusters"),
     (r"\bcuda::(?:std::)?\w+", "libcu++"),
     (r"\bwmma::|\bmma_sync\b", "wmma fragments"),
-    (r"\b__pipeline_\w+|\bmemcpy_async\b", "asynchronous copies"),
+    (r"\bmemcpy_async\b", "asynchronous copies of groups"),
     (r"\btex(?:1D|2D|3D|Cubemap)\w*\s*[<(]|\bsurf\dD\w*\s*[<(]|\bcudaTextureObject_t\b",
      "textures and surfaces"),
     (r"\b__nv_fp(?:8|4|6)\w*|\b__nv_fp8x\d\w*", "8-bit floats of CUDA's headers"),

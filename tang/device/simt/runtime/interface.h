@@ -88,6 +88,10 @@ void simt_barrier(unsigned orders, int line);
 typedef void (*simt_together)(void** arguments, unsigned mask);
 void simt_collective(unsigned mask, unsigned kind, int line, void* argument,
                      simt_together together);
+// Copies take effect at the wait, as late as a device may: a missing wait shows.
+void simt_copy(void* to, const void* from, unsigned long bytes, unsigned long zeros, int line);
+void simt_copy_commit(void);
+void simt_copy_wait(unsigned keep);
 void simt_fence(void);  // this block's writes so far may be published by an atomic
 void simt_note(const void* address, unsigned long bytes, int access);
 void simt_fail(int kind, int line, int detail);

@@ -84,6 +84,7 @@ void report(const Finding&);
 // shadow.cpp
 bool shadow_begin(void** buffers);  // false: no memory
 void shadow_end(void** buffers);
+void shadow_block();
 Finding locate(Finding, const char* address);  // fills in place and offset
 
 // faults.cpp

@@ -194,6 +194,7 @@ void reset_block() {
   if (m.shared_high > m.shared_low)
     memset(m.shared_low, 0xff, static_cast<size_t>(m.shared_high - m.shared_low));
   if (m.dynamic_bytes) memset(simt_dynamic_memory, 0xff, m.dynamic_bytes);
+  if (m.checked) shadow_block();
   if (m.checked)
     for (unsigned i = 0; i < m.threads; ++i) memset(m.fibers[i].seen, 0, sizeof(Fiber::seen));
 }

@@ -21,7 +21,8 @@ struct Cell {
 struct Region {
   char *low, *high;
   Cell* cells;
-  unsigned shift;  // log2 of the granule
+  uint8_t* flying;  // per granule; null as long as nothing was copied asynchronously
+  unsigned shift;   // log2 of the granule
   bool shared, writable, fresh;
   int32_t place;
 };
@@ -60,7 +61,7 @@ bool move_buffer(unsigned i, void* from) {
   if (mprotect(low, middle, PROT_READ | PROT_WRITE)) return false;
   memcpy(low, from, info.bytes);
   machine.buffers[i] = low;
-  return add_region({low, low + info.bytes, nullptr, shift_for(info.element), false,
+  return add_region({low, low + info.bytes, nullptr, nullptr, shift_for(info.element), false,
                      (info.flags & kWritable) != 0, (info.flags & kFresh) != 0,
                      static_cast<int32_t>(i)});
 }
@@ -68,12 +69,12 @@ bool move_buffer(unsigned i, void* from) {
 bool add_own_regions() {
   Machine& m = machine;
   char* scalars = m.arguments.scalars;
-  bool ok = add_region({m.shared_low, m.shared_high, nullptr, 2, true, true, false, kShared});
-  ok = ok && add_region({scalars, scalars + m.record->scalar_bytes, nullptr, 2, false, false, false,
-                         kScalars});
+  bool ok = add_region({m.shared_low, m.shared_high, nullptr, nullptr, 2, true, true, false, kShared});
+  ok = ok && add_region({scalars, scalars + m.record->scalar_bytes, nullptr, nullptr, 2, false, false,
+                         false, kScalars});
   if (!m.dynamic_bytes) return ok;
   char* low = simt_dynamic_memory;
-  return ok && add_region({low, low + m.dynamic_bytes, nullptr, 2, true, true, false, kDynamic});
+  return ok && add_region({low, low + m.dynamic_bytes, nullptr, nullptr, 2, true, true, false, kDynamic});
 }
 
 Region* find_region(const char* p) {
@@ -89,6 +90,13 @@ void refine(Region& r, unsigned shift) {
   Cell* finer = new_cells(bytes, shift);
   if (!finer) report_fatal(finding_here(SIMT_REFUSED, 0));
   for (size_t i = 0; i <= bytes >> shift; ++i) finer[i] = r.cells[i >> (r.shift - shift)];
+  if (r.flying) {
+    auto* flying = static_cast<uint8_t*>(calloc((bytes >> shift) + 2, 1));
+    if (!flying) report_fatal(finding_here(SIMT_REFUSED, 0));
+    for (size_t i = 0; i <= bytes >> shift; ++i) flying[i] = r.flying[i >> (r.shift - shift)];
+    free(r.flying);
+    r.flying = flying;
+  }
   free(r.cells);
   r.cells = finer;
   r.shift = shift;
@@ -179,6 +187,7 @@ void check_cells(Region& r, const Access& a) {
     if (reads(a.kind) && uninitialised(c, r, now)) unset = true;
     Clash found = find_clash(c, r, a.kind, now);
     if (found.kind != kNoRace) worst = found;
+    if (r.flying && r.flying[i]) worst = {kInFlight, c.written};
     remember(c, a.kind, now);
   }
   if (unset) report(finding_at(SIMT_UNINITIALISED, a));
@@ -212,6 +221,27 @@ void check_access(const Access& a) {
   check_cells(*r, a);
 }
 
+// No region: the access before this one has been reported.
+void mark_flight(const char* target, unsigned long bytes, bool flying) {
+  Region* r = find_region(target);
+  if (!r || bytes == 0) return;
+  size_t granules = (static_cast<size_t>(r->high - r->low) >> r->shift) + 2;
+  if (!r->flying) r->flying = static_cast<uint8_t*>(calloc(granules, 1));
+  if (!r->flying) report_fatal(finding_here(SIMT_REFUSED, 0));
+  size_t first = static_cast<size_t>(target - r->low) >> r->shift;
+  size_t last = static_cast<size_t>(target + bytes - 1 - r->low) >> r->shift;
+  memset(r->flying + first, flying, last - first + 1);
+}
+
+// What a block left in flight concerns no later one.
+void shadow_block() {
+  for (unsigned i = 0; i < region_count; ++i) {
+    Region& r = regions[i];
+    if (r.flying && r.shared)
+      memset(r.flying, 0, (static_cast<size_t>(r.high - r.low) >> r.shift) + 2);
+  }
+}
+
 bool shadow_begin(void** buffers) {
   publish_begin();
   region_count = 0;
@@ -225,7 +255,10 @@ bool shadow_begin(void** buffers) {
 }
 
 void shadow_end(void** buffers) {
-  for (unsigned i = 0; i < region_count; ++i) free(regions[i].cells);
+  for (unsigned i = 0; i < region_count; ++i) {
+    free(regions[i].cells);
+    free(regions[i].flying);
+  }
   for (unsigned i = 0; i < machine.record->buffers; ++i) {
     size_t bytes = machine.record->buffer_infos()[i].bytes;
     if (buffers) memcpy(buffers[i], machine.buffers[i], bytes);

@@ -17,6 +17,7 @@ enum RaceKind : uint32_t {
   kReadAfterWrite,
   kWriteAfterRead,
   kAfterAtomic,  // a plain access and an atomic one
+  kInFlight,     // the target of an asynchronous copy that nobody has waited for
 };
 
 // When and by whom a granule was accessed, in 64 bits: block 20 | epoch 16 | thread 10 | clock 18.
@@ -34,5 +35,6 @@ struct Stamp {
 };
 
 void check_access(const Access& access);
+void mark_flight(const char* target, unsigned long bytes, bool flying);
 
 }  // namespace simt
