@@ -238,6 +238,29 @@ def test_a_symbol_without_a_size_is_an_error_and_each_binding_a_case(project):
     assert len(names) == 8
 
 
+def test_what_a_program_prints_is_no_part_of_the_report(project):
+    (project / "models" / "one.py").write_text("print('hello')\n" + model())
+    done = command(project, "--format", "json")
+    assert json.loads(done.stdout)["ok"] is True
+    assert "hello" in done.stderr
+
+
+def test_a_program_that_exits_does_not_pass_the_gate(project):
+    (project / "models" / "one.py").write_text(model() + "import sys\nsys.exit(0)\n")
+    done = command(project)
+    assert done.returncode == 2
+    assert "one.py: SystemExit" in done.stderr
+
+
+def test_no_backend_at_all_is_an_error_unless_asked_for(project, monkeypatch):
+    monkeypatch.setattr(cases, "available", lambda: {"c": "no compiler"})
+    with pytest.raises(ConfigError, match="no backend runs here"):
+        gate(project, backends=("available",))
+    (project / "pyproject.toml").write_text(CONFIG + "backends = []\n")
+    found = gate(project)
+    assert (found.ok, found.hits) == (True, 0)
+
+
 # --- revisions ------------------------------------------------------------------------------------
 
 
@@ -286,3 +309,21 @@ def test_a_helper_module_counts_as_of_its_revision(committed):
 def test_an_unknown_revision_is_an_error(committed, revision):
     with pytest.raises(ConfigError, match=f"--since {revision}: git knows no such commit"):
         gate(committed, since=revision)
+
+
+def test_a_project_in_a_new_folder_is_new_as_a_whole(committed):
+    inner = committed / "inner"
+    (inner / "models").mkdir(parents=True)
+    (inner / "models" / "one.py").write_text(model())
+    (inner / "pyproject.toml").write_text(CONFIG)
+    found = gate(inner, since="HEAD")
+    assert (len(found.reports), found.diff.summary()) == (1, "1 of 1 kernels changed (1 added)")
+
+
+def test_a_program_that_was_broken_then_is_verified_now(committed):
+    (committed / "models" / "one.py").write_text("raise ValueError('no')\n")
+    git(committed, "commit", "-qam", "broken")
+    (committed / "models" / "one.py").write_text(model())
+    found = gate(committed, since="HEAD")
+    assert [r.name for r in found.reports] == ["models/one.py:graph"]
+    assert found.diff.summary() == "1 of 2 kernels changed (1 added)"

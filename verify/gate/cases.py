@@ -91,6 +91,8 @@ def chosen_backends(names: Sequence[str]) -> tuple[str, ...]:
             raise ConfigError(f"unknown backend {name!r}: one of {known}")
         else:
             found[name] = None
+    if names and not found:
+        raise ConfigError("no backend runs here: see `tang doctor`, or say backends = []")
     return tuple(found)
 
 

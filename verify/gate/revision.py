@@ -36,9 +36,17 @@ def tree_at(root: Path, revision: str) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="tang-since-") as folder:
         base = Path(folder).resolve() / "tree"
         archive = _git(top, "archive", "--format=tar", commit)
-        with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
-            tar.extractall(base, filter="data")
+        _unpack(archive, base)
         yield base / root.resolve().relative_to(top.resolve())
+
+
+def _unpack(archive: bytes, folder: Path) -> None:
+    """Raises ConfigError for an archive with links that lead outside."""
+    try:
+        with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
+            tar.extractall(folder, filter="data")
+    except tarfile.TarError as e:
+        raise ConfigError(f"--since: the tree of that revision cannot be unpacked: {e}") from e
 
 
 def _commit(root: Path, revision: str) -> str:
@@ -53,7 +61,7 @@ def _git(folder: Path, *arguments: str) -> bytes:
     command = ["git", "-C", str(folder), *arguments]
     try:
         done = subprocess.run(command, capture_output=True, check=False, timeout=_TIMEOUT)
-    except OSError as e:
+    except (OSError, subprocess.TimeoutExpired) as e:
         raise ConfigError(f"--since needs git: {e}") from e
     if done.returncode != 0:
         words = done.stderr.decode(errors="replace").strip().splitlines() or ["no answer"]
@@ -64,23 +72,35 @@ def _git(folder: Path, *arguments: str) -> bytes:
 def state_at(tree: Path, request: Mapping[str, Any]) -> dict[str, Any]:
     """Graphs and kernel texts of the programs of a tree; see `snapshot.state`.
 
-    Where the tree holds tang itself, its own tang makes them.
+    Where the tree holds tang itself, its own tang makes them. A folder that did not exist then
+    had no programs.
     """
+    if not tree.is_dir():
+        return {}
     with tempfile.TemporaryDirectory(prefix="tang-link-") as folder:
         own = _own_tang(tree, Path(folder).resolve())
         paths = [str(p) for p in (own, tree, tree / "src") if p is not None]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
         script = str(Path(__file__).with_name("snapshot.py"))
         asked = {**request, "root": str(tree), "tang": str(own or "")}
-        done = subprocess.run(
-            [sys.executable, "-P", script], input=json.dumps(asked), env=environment, cwd=tree,
-            capture_output=True, text=True, check=False, timeout=_TIMEOUT,
-        )  # fmt: skip
+        done = _ran(script, json.dumps(asked), tree, environment)
     if done.returncode != 0:
         words = done.stderr.strip().splitlines() or [f"exit status {done.returncode}"]
         raise ConfigError(f"--since: the kernels of that revision cannot be built: {words[-1]}")
     found: dict[str, Any] = json.loads(done.stdout)
     return found
+
+
+def _ran(
+    script: str, text: str, folder: Path, environment: Mapping[str, str]
+) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(
+            [sys.executable, "-P", script], input=text, env=environment, cwd=folder,
+            capture_output=True, text=True, check=False, timeout=_TIMEOUT,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired as e:
+        raise ConfigError(f"--since: that revision's kernels took over {_TIMEOUT:.0f} s") from e
 
 
 def _own_tang(tree: Path, folder: Path) -> Path | None:

@@ -7,7 +7,9 @@ and on tang's oldest names. It verifies nothing.
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import re
 import runpy
 import sys
@@ -111,10 +113,11 @@ def _graphs(root: Path, path: Path) -> dict[str, Graph]:
     before, places = set(sys.modules), [str(p) for p in (path.parent, root, root / "src")]
     sys.path[:0] = places
     try:
-        names = runpy.run_path(str(path), run_name=path.stem)
+        with contextlib.redirect_stdout(sys.stderr):  # what it prints is no part of a report
+            names = runpy.run_path(str(path), run_name=path.stem)
     except TangError:
         raise
-    except Exception as e:
+    except (Exception, SystemExit) as e:
         raise MissingError(f"{path}: {type(e).__name__}: {e}") from e
     finally:
         del sys.path[: len(places)]
@@ -168,13 +171,23 @@ def state(request: Mapping[str, Any]) -> dict[str, Any]:
     root = Path(request["root"])
     found: dict[str, Any] = {}
     for pattern in request["patterns"]:
-        try:
-            programs, _ = discover(root, [pattern])
-        except TangError:
-            continue  # it is new since, or could not be read then: everything of it has changed
-        for p in programs:
-            found[p.name] = _built(root, p, request)
+        for file in _each(root, pattern):
+            try:
+                programs, _ = discover(root, [file])
+            except TangError:
+                continue  # could not be read then, so everything of it has changed
+            found |= {p.name: _built(root, p, request) for p in programs}
     return found
+
+
+def _each(root: Path, pattern: str) -> list[str]:
+    """A pattern for every single file of a pattern; none for a file that did not exist."""
+    stem, name = split(pattern)
+    try:
+        files = [os.path.relpath(path, root) for path in _files(root, stem)]
+    except MissingError:
+        return []
+    return [f"{file}:{name}" if name else file for file in files]
 
 
 def _built(root: Path, p: Program, request: Mapping[str, Any]) -> dict[str, Any]:
