@@ -7,7 +7,7 @@ emitters and the devices. It does not verify anything: `tang.verify` does, from 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Final, Literal
@@ -19,7 +19,7 @@ from tang.device.base import Allocation, Compiled, Device, Job, Ran
 from tang.device.compiler import CompilerOptions
 from tang.device.host_c import HostC
 from tang.device.storage import AnyArray, Poison, checked_input, pack, poisoned, unpack
-from tang.emit.unit import dialect_named, emit
+from tang.emit.unit import DIALECTS, emit
 from tang.errors import DeviceError, GraphError, LimitError, ScheduleError, TangBugError
 from tang.ir.bind import bind, infer_sizes
 from tang.ir.graph import Graph
@@ -188,7 +188,7 @@ def kernel_texts(graph: Graph, target: str = "c") -> tuple[KernelText, ...]:
 
     `target` is a language of `emit`, whether or not a device for it exists here.
     """
-    dialect_named(target)
+    _check_target(target, DIALECTS)
     plan = _plan(graph, None, "portable")
     kernels = (step.kernel for step in plan.launches)
     return tuple(KernelText(k.name, target, emit(k, target)) for k in kernels)
@@ -239,14 +239,14 @@ _TARGETS: Final[Mapping[str, Callable[[], Device]]] = {
 }
 
 
-def _check_target(target: str) -> None:
-    if target not in _TARGETS:
-        raise DeviceError(f"unknown target {target!r}: one of {', '.join(_TARGETS)}")
+def _check_target(target: str, known: Collection[str]) -> None:
+    if target not in known:
+        raise DeviceError(f"unknown target {target!r}: one of {', '.join(known)}")
 
 
 @functools.cache
 def _device(target: str) -> Device:
-    _check_target(target)
+    _check_target(target, _TARGETS)
     return _TARGETS[target]()
 
 

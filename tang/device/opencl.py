@@ -87,6 +87,11 @@ class OpenCL:
             fused=bool(config & _FUSES), flushes=not config & _KEEPS_SUBNORMALS
         )
 
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """The device, its driver and how texts are built."""
+        return (self.description, "optimized" if self._options.optimize else "quick")
+
     def compile(self, kernels: Sequence[Kernel]) -> tuple[Compiled, ...]:
         """Compile kernels as one program, in the worker; its compiler may crash or hang there."""
         if not kernels:
@@ -190,9 +195,12 @@ def _found(wanted: str) -> pyopencl.Device:
     try:
         from tang.device.runner_opencl import chosen_device
 
-        return chosen_device(wanted)
+        found = chosen_device(wanted)
     except (ImportError, OSError) as e:
-        raise DeviceError(f"no OpenCL device: {e}; {ENABLE}") from e
+        raise DeviceError(f"no OpenCL device: {e}; `{ENABLE}`") from e
+    if "portable computing" in found.platform.name.lower() and shutil.which("ld") is None:
+        raise DeviceError("PoCL links kernels with `ld`, which is not on PATH: install binutils")
+    return found
 
 
 def _variables(cache: Path) -> dict[str, str]:

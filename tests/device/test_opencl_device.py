@@ -125,6 +125,14 @@ def test_an_unknown_device_is_named_with_the_known_ones(opencl, tmp_path):
     assert again.description == opencl.description
 
 
+def test_pocl_without_a_linker_is_refused_with_the_remedy(opencl, tmp_path, monkeypatch):
+    if "Portable Computing" not in opencl.description:
+        pytest.skip("only PoCL starts a linker")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(DeviceError, match="install binutils"):
+        OpenCL(OpenCLOptions(cache=tmp_path))
+
+
 def test_memory_of_this_process_goes_up_and_down(bad, opencl):
     x = opencl.upload(k.F32, np.arange(4.0))
     y = opencl.allocate(k.F32, 4)
