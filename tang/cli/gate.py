@@ -33,7 +33,7 @@ def command(
         list[str] | None,
         typer.Argument(help="FILE.json, FILE.py or FILE.py:NAME; default: the configured graphs"),
     ] = None,
-    config: Annotated[Path, typer.Option(help="where the table [tool.tang.verify] is")] = Path(
+    config: Annotated[Path, typer.Option(help="the file with the table tool.tang.verify")] = Path(
         "pyproject.toml"
     ),
     backends: Annotated[
