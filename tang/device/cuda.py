@@ -158,7 +158,7 @@ class Cuda:
             runner = Runner(
                 script=Path(__file__).with_name("runner_cuda.py"),
                 options={"number": self._options.number},
-                flags=("-I",),
+                flags=("-P",),
             )
             self._isolation = Isolation(self._options.memory, runner)
             weakref.finalize(self, self._isolation.close)  # whoever forgets to close

@@ -165,7 +165,7 @@ class OpenCL:
             runner = Runner(
                 script=Path(__file__).with_name("runner_opencl.py"),
                 options={"device": self._options.device, "optimize": self._options.optimize},
-                flags=("-I",),
+                flags=("-P",),
                 env=_variables(self._cache),
                 align=ALIGN,
                 threads=os.cpu_count() or 1,
