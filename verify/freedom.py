@@ -5,12 +5,12 @@ format (f32 unless told), in any order of summation, fused or not, with function
 subnormals kept or flushed. Relies on the definition of the IR run in ball arithmetic. It knows no
 backend; what hangs on a decision that rounding could flip comes out undecided.
 
-Each operation widens its ball: by c·|value|, a sum by c·(|a| + |b|), and both by the smallest
-normal number, with c = u · max(16, n − 1), u the unit roundoff and n the largest number of terms
-that any node folds. The widths of a fold's steps add up to at least c·Σ|t|, while two orders of
-summation differ by at most (n − 1)·u·Σ|t| each (Higham 2002, §4.2). Operations that are exact in
-the format are not widened. For monoids other than sums the freedom of order is what the factor 16
-leaves room for, no theorem.
+Each operation widens its ball by 16u·|value|, u the unit roundoff; a sum a + b by 4u·(|a| + |b|)
+for its own rounding and by max(16, n − 1)·u·|b| for its place in an order, n the largest number of
+terms that any node folds; everything by the smallest normal number besides. In a fold b is the new
+term, so that the widths of its steps add up to at least (n − 1)·u·Σ|t|, which bounds the error of
+a sum in any order (Higham 2002, §4.2). Operations that are exact in the format are not widened.
+For monoids other than sums the freedom of order is what the steps leave room for, no theorem.
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ Array = NDArray[Any]
 Number = Any
 
 F32: Final = format_named("f32")
+ROUNDINGS: Final = 16
+"""Unit roundoffs that one operation may be off by: 8 ulp of a function."""
 _EXACT: Final = frozenset({"neg", "select", "floor", "lt", "eq", "isnan", "to_index"})
 
 
@@ -45,32 +47,32 @@ class Allowed:
     """The values that an output may have, and by which rule.
 
     numbers  per element an arb, inf, −inf, nan, or an unknown; indices and truth values likewise
-    factor   c / u
+    terms    the largest number of terms of a sum
     """
 
     numbers: Array
-    factor: int
+    terms: int
     format: Format = F32
 
     def rule(self) -> str:
         """The criterion in one line."""
         name, p = self.format.name, _superscript(-self.format.p)
-        return f"any {name} evaluation within {self.factor}·2{p} per operation"
+        order = f", sums of {self.terms} in any order" if self.terms > 1 else ""
+        return f"any {name} evaluation within {ROUNDINGS}·2{p} per operation{order}"
 
 
 def allowed(graph: Graph, inputs: Mapping[str, Array], format: Format = F32) -> dict[str, Allowed]:
     """Per output name the enclosure of all honest results of a graph without symbols."""
     terms = max((prod(d.extent.constant for d in n.reduce) for n in graph.nodes), default=1)
-    factor = max(16, terms - 1)
-    values = evaluate(graph, inputs, _table(factor, format))
-    return {o.name: Allowed(values[o.name], factor, format) for o in graph.outputs}
+    values = evaluate(graph, inputs, _table(terms, format))
+    return {o.name: Allowed(values[o.name], terms, format) for o in graph.outputs}
 
 
 def stored(bounds: Allowed, format: Format) -> Allowed:
     """The enclosure after one more rounding, to the format in which an output is stored."""
     if bounds.numbers.dtype != object or format.p >= bounds.format.p:
         return bounds
-    room = np.frompyfunc(lambda x: _inflated(x, 1, format, None), 1, 1)
+    room = np.frompyfunc(lambda x: _inflated(x, 1, format), 1, 1)
     return replace(bounds, numbers=np.asarray(_array(room(bounds.numbers), True)))
 
 
@@ -107,12 +109,12 @@ def show(number: Number) -> str:
 
 
 @lru_cache(maxsize=32)
-def _table(factor: int, format: Format) -> Arithmetic:
+def _table(terms: int, format: Format) -> Arithmetic:
     """Ball arithmetic in which every rounding of the format has room."""
     exact = ball_table(format.p + 40)
-    alone = np.frompyfunc(lambda x: _inflated(x, factor, format, None), 1, 1)
+    alone = np.frompyfunc(lambda x: _inflated(x, ROUNDINGS, format), 1, 1)
     wide = {
-        key: _added(f, factor, format) if key[0] == "add" else _widened(f, alone)
+        key: _added(f, terms, format) if key[0] == "add" else _widened(f, alone)
         for key, f in exact.ops.items()
         if _rounds(*key)
     }
@@ -122,7 +124,7 @@ def _table(factor: int, format: Format) -> Arithmetic:
 
     return replace(
         exact,
-        name=f"{format.name} with freedom {factor}",
+        name=f"{format.name} with the freedom of {terms} terms",
         ops={**exact.ops, **wide},
         constant=lambda e: rounded(exact.constant(e), e.sort),
         leaf=lambda a, sort: rounded(exact.leaf(a, sort), sort),
@@ -141,8 +143,14 @@ def _array(value: Any, boxed: bool) -> Any:  # noqa: ANN401 - a value of the tab
     return box
 
 
-def _added(function: Callable[..., Any], factor: int, format: Format) -> Callable[..., Any]:
-    widen = np.frompyfunc(lambda x, a, b: _inflated(x, factor, format, (a, b)), 3, 1)
+def _added(function: Callable[..., Any], terms: int, format: Format) -> Callable[..., Any]:
+    place = max(ROUNDINGS, terms - 1)
+
+    def widened(x: Number, a: Number, b: Number) -> Number:
+        left, right = (float(abs(t).upper()) if isinstance(t, arb) else 0.0 for t in (a, b))
+        return _inflated(x, 1, format, 4 * (left + right) + place * right)
+
+    widen = np.frompyfunc(widened, 3, 1)
     return lambda a, b: _array(widen(function(a, b), a, b), True)
 
 
@@ -150,10 +158,11 @@ def _widened(function: Callable[..., Any], alone: Callable[..., Any]) -> Callabl
     return lambda *operands: _array(alone(function(*operands)), True)
 
 
-def _inflated(
-    x: Number, factor: int, format: Format, terms: tuple[Number, Number] | None
-) -> Number:
-    """The number with room for one rounding; unknown where the format may overflow."""
+def _inflated(x: Number, factor: int, format: Format, weight: float | None = None) -> Number:
+    """The number with room for factor·u·weight; unknown where the format may overflow.
+
+    weight  the number's own size when None
+    """
     if not isinstance(x, arb):
         return x
     size = float(abs(x).upper())
@@ -161,9 +170,7 @@ def _inflated(
         return UNDECIDED
     if x.is_exact() and _is_held(x, size, format):
         return x
-    if terms is not None:
-        size = sum(float(abs(t).upper()) for t in terms if isinstance(t, arb))
-    room = factor * 2.0**-format.p * size + 2.0**format.emin
+    room = factor * 2.0**-format.p * (size if weight is None else weight) + 2.0**format.emin
     return arb(x.mid(), float(x.rad().upper()) * (1 + 2.0**-50) + room)
 
 
