@@ -50,7 +50,7 @@ bench: $(STAMP)  ## the speed ratios
 deps:            ## Debian packages: C and C++ compilers, software Vulkan and OpenGL
 	apt-get update -qq
 	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
-	  gcc g++ libc6-dev python3-venv mesa-vulkan-drivers libvulkan1 libegl1 libgl1-mesa-dri
+	  gcc g++ libc6-dev binutils python3-venv mesa-vulkan-drivers libvulkan1 libegl1 libgl1-mesa-dri
 
 clean:           ## remove what the other targets made
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
