@@ -73,7 +73,7 @@ def multiply_indices(a: Indices, b: Indices) -> Indices:
     """a · b; raises OverflowError when any product leaves ±(2⁶³−1)."""
     if _magnitude(a) * _magnitude(b) < 2**63:
         return np.multiply(a, b)
-    exact = np.multiply(np.asarray(a, object), np.asarray(b, object))
+    exact = np.multiply(*(np.asarray(x).astype(object) for x in (a, b)))  # scalars: Python ints
     if any(abs(int(x)) >= 2**63 for x in np.ravel(exact)):
         raise OverflowError
     return np.asarray(exact, np.int64)

@@ -67,10 +67,10 @@ def evaluate_node(
     node: Comprehension, tensors: Mapping[Ref, Value], arithmetic: Arithmetic
 ) -> dict[str, Value]:
     """Every output and state component of one node, whose extents are numbers."""
-    lanes = Lanes(node, tensors, arithmetic)
     try:
+        lanes = Lanes(node, tensors, arithmetic)
         values = lanes.body() if node.monoid is None else lanes.fold(node.monoid)
-    except (LimitError, OverflowError) as fault:
+    except (LimitError, MemoryError, OverflowError) as fault:
         reason = str(fault) or "an index form of a view leaves 64 bits"
         raise LimitError(f"node {node.name!r}: {reason}") from None
     names = node.output_names()

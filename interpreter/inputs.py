@@ -24,7 +24,7 @@ def prepare(graph: Graph, inputs: Mapping[str, Any]) -> tuple[Graph, dict[str, A
     Raises GraphError naming an input that is missing, unknown, of the wrong shape or sort.
     """
     _check_names(graph, inputs)
-    arrays = {i.name: _converted(i, np.asarray(inputs[i.name])) for i in graph.inputs}
+    arrays = {i.name: _converted(i, _array(i, inputs[i.name])) for i in graph.inputs}
     bound = graph
     if graph.symbols:
         bound = bind(graph, infer_sizes(graph, {n: a.shape for n, a in arrays.items()}))
@@ -47,6 +47,13 @@ def _check_shape(i: Input, array: Array) -> None:
     expected = tuple(p.constant for p in i.shape)
     if array.shape != expected:
         raise GraphError(f"input {i.name!r} has shape {array.shape}, expected {expected}")
+
+
+def _array(i: Input, data: object) -> Array:
+    try:
+        return np.asarray(data)
+    except ValueError as e:
+        raise GraphError(f"input {i.name!r} is no array: {e}") from e
 
 
 def _converted(i: Input, array: Array) -> Array:

@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from tang.errors import GraphError
+from tang.errors import GraphError, LimitError
 from tang.ir.expr import Sort
 from tang.kernel.ir import Type
 
@@ -75,8 +75,11 @@ def pack(array: AnyArray, t: Type) -> AnyArray:
     """
     if t is Type.BF16:
         return _to_bf16(np.asarray(array, dtype=np.float64))
-    with np.errstate(over="ignore", invalid="ignore"):
-        return np.ascontiguousarray(array, dtype=dtype_of(t))
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.ascontiguousarray(array, dtype=dtype_of(t))
+    except MemoryError as e:
+        raise LimitError(f"data of shape {array.shape} does not fit: {e}") from e
 
 
 def unpack(memory: AnyArray, t: Type, sort: Sort = Sort.REAL) -> AnyArray:
@@ -88,7 +91,10 @@ def unpack(memory: AnyArray, t: Type, sort: Sort = Sort.REAL) -> AnyArray:
 
 def checked_input(name: str, array: object, sort: Sort) -> AnyArray:
     """An input as an array of its sort; raises GraphError that names the input otherwise."""
-    found = np.asarray(array)
+    try:
+        found = np.asarray(array)
+    except ValueError as e:
+        raise GraphError(f"input {name!r} is no array: {e}") from e
     kinds = {Sort.REAL: "fiu", Sort.INDEX: "iu", Sort.BOOL: "b"}[sort]
     if found.dtype.kind not in kinds:
         raise GraphError(

@@ -8,13 +8,13 @@ import warnings
 import numpy as np
 import pytest
 
-from tang.errors import LimitError
+from tang.errors import GraphError, LimitError
 from tang.interpreter import interpret
 from tang.ir.derived import maximum, minimum
 from tang.ir.expr import INDEX, apply, arg, boolean, index, iota, named, real
 from tang.ir.extent import poly
 from tang.ir.graph import Comprehension, Dim
-from tang.ir.monoids import COUNT, SUM
+from tang.ir.monoids import COUNT, SUM, simple
 from tang.ir.view import Read, Ref, View, variable
 
 INF, NAN = math.inf, math.nan
@@ -148,3 +148,25 @@ def test_the_coordinate_and_the_size_of_a_dim_are_indices(formula, program):
     node = Comprehension("node", (), (), (apply("to_real", iota("k")),), (Dim("k", poly(5)),),
                          (), SUM)  # fmt: skip
     assert interpret(program(node, {}), {})["value"] == 10.0
+
+
+def test_a_product_of_one_lane_beyond_64_bits_is_an_error(program):
+    fold = simple("prod", lambda a, b: apply("mul", a, b), index(1))
+    reads = (Read(Ref("x"), View((variable("k"),))),)
+    node = Comprehension("node", (), reads, (arg(0, INDEX),), (Dim("k", poly(3)),), (), fold)
+    x = np.full(3, 2**31 - 1)
+    with pytest.raises(LimitError, match="mul leaves 64 bits"):
+        interpret(program(node, {"x": x}), {"x": x})
+
+
+def test_a_dim_beyond_memory_is_an_error_naming_the_node(program):
+    dims = (Dim("i", poly(2**45)),)
+    node = Comprehension("node", dims, (), (apply("to_real", iota("i")),), outputs=("y",))
+    with pytest.raises(LimitError, match="node 'node': Unable to allocate"):
+        interpret(program(node, {}), {})
+
+
+def test_ragged_data_is_an_error_naming_the_input(program):
+    node = Comprehension("node", (), (), (real(0),), outputs=("y",))
+    with pytest.raises(GraphError, match="input 'x' is no array"):
+        interpret(program(node, {"x": np.zeros(2)}), {"x": [[1], [1, 2]]})
