@@ -65,7 +65,8 @@ def function_rounding(ulp: float, target: Format) -> tuple[float, float]:
 def total(op: str, x: Values, e: Values, value: Value, shadow: Value, own: Values) -> Value:
     """The bound of a result: propagated, plus k·|ŷ| + h; 0 where both sides are one infinity.
 
-    Infinite where nothing is known, also where the value overflowed and its shadow did not.
+    Infinite where nothing is known, also where only one of value and shadow is finite: a domain
+    was left, as by √(x − e) < 0, or a format overflowed.
     """
     k, h = own
     rounded = k * np.abs(value, dtype=np.float64)
@@ -74,10 +75,11 @@ def total(op: str, x: Values, e: Values, value: Value, shadow: Value, own: Value
     bound = propagated(op, x, e) + rounded
     if h:
         bound = bound + h
-    if not np.isfinite(bound).all():
+    known = np.isfinite(bound) & np.isfinite(shadow)
+    if not known.all():
         same = (value == shadow) | (np.isnan(value) & np.isnan(shadow))
         unknown = np.where(~np.isfinite(value) & same, 0.0, math.inf)
-        bound = np.where(np.isfinite(bound), bound, unknown)
+        bound = np.where(known, bound, unknown)
     return bound
 
 

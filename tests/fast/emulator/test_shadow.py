@@ -179,3 +179,13 @@ def test_equal_infinities_are_exact_and_leave_finite_bounds_behind():
     assert (got.outputs["y"] == 0).any()
     assert _holds(got)
     assert (got.planes["out"]["bound"] < 1e-5).all()
+
+
+def test_a_value_whose_shadow_left_the_domain_has_no_finite_bound():
+    """−2⁻²⁴·x underflows to −0 in f16, whose root is −0, while that of the shadow is NaN."""
+    scaled = Op(F16, "mul", (Load(F16, "x", GID), Const(F16, -(2.0**-24))))
+    k = kernel(*guarded(store(Op(F16, "sqrt", (scaled,)))), inputs={"x": F16}, out=F16)
+    got = shadowed(k, np.array([0.25, 0.0]))
+    assert got.outputs["y"].tolist() == [0.0, 0.0]
+    assert np.isnan(got.planes["out"]["shadow"]).tolist() == [True, False]
+    assert np.isinf(got.planes["out"]["bound"]).tolist() == [True, False]
