@@ -23,7 +23,7 @@ PRECISION: Final = 512
 EXPONENT: Final = 1 << 40
 """exp2 beyond this exponent is 0 or ∞, so that no number needs unbounded memory."""
 INDEX_LIMIT: Final = 1 << 256
-"""Index arithmetic saturates here, far beyond what any device holds."""
+"""Index arithmetic saturates here, far beyond what any device holds; `saturated` is then set."""
 
 Values = NDArray[np.object_]
 Number = Any  # mpf (mpmath has no types), int or bool
@@ -37,6 +37,7 @@ class Evaluator:
         self.mp = mpmath.MPContext()
         self.mp.prec = PRECISION
         self.peak = self.mp.mpf(0)
+        self.saturated = False
         self.axes = [a.name for a in monoid.axes]
         self.orders: dict[tuple[Expr, ...], list[Expr]] = {}
 
@@ -145,7 +146,7 @@ class Evaluator:
     def _functions(self) -> dict[str, Callable[..., Number]]:
         return {
             "add": self._add,
-            "mul": lambda a, b: _clamped(a * b),
+            "mul": lambda a, b: self._clamped(a * b),
             "neg": lambda a: -a,
             "recip": lambda a: self.mp.inf if a == 0 else 1 / a,
             "sqrt": lambda a: self.mp.nan if a < 0 else self.mp.sqrt(a),
@@ -170,7 +171,7 @@ class Evaluator:
 
     def _add(self, a: Number, b: Number) -> Number:
         if isinstance(a, int):
-            return _clamped(a + b)
+            return self._clamped(a + b)
         for term in (abs(a), abs(b)):
             if self.peak < term < self.mp.inf:
                 self.peak = term
@@ -204,6 +205,12 @@ class Evaluator:
         low, high = -(2**31), 2**31 - 1
         return int(self.mp.floor(min(max(a, low), high)))
 
+    def _clamped(self, value: Number) -> Number:
+        if isinstance(value, int) and abs(value) > INDEX_LIMIT:
+            self.saturated = True
+            return INDEX_LIMIT if value > 0 else -INDEX_LIMIT
+        return value
+
 
 def _array(result: object) -> Values:
     """The result of a ufunc as an array: on arrays without axes it is a bare object."""
@@ -212,9 +219,3 @@ def _array(result: object) -> Values:
     out = np.empty((), dtype=np.object_)
     out[()] = result
     return out
-
-
-def _clamped(value: Number) -> Number:
-    if isinstance(value, int):
-        return max(-INDEX_LIMIT, min(INDEX_LIMIT, value))
-    return value

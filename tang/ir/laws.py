@@ -7,11 +7,14 @@ for want of one; what is proved is in `proofs`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
+from itertools import product
 from typing import Final
 
+import mpmath
 import numpy as np
 
 from tang.errors import GraphError
@@ -19,6 +22,8 @@ from tang.ir.exact import PRECISION, Evaluator, Number, Values
 from tang.ir.expr import INDEX, REAL, Expr, Sort, walk
 from tang.ir.monoid import Component, Monoid
 
+INDEX_REACH: Final = 2**31 - 1
+"""Indices of programs' data lie within this of 0."""
 TRIALS: Final = 8
 """Triples of states per kind of input."""
 WORK: Final = 1 << 19
@@ -27,9 +32,17 @@ MAX_WORK: Final = 1 << 22
 """Scalar operations of one combine beyond which a monoid is refused unchecked."""
 
 FINITE: Final = ("ones", "ties", "general", "large")
-SPECIAL: Final = ("nan", "infinite")
+SPECIAL: Final = ("nan", "infinite", "lone")
 """Inputs: all 1; small dyadics with zeros and ties; 53-bit numbers; extreme exponents; the last
-two are ties mixed with NaN or ±∞ and are for strict monoids only."""
+three are ties mixed with NaN or ±∞, and a lone NaN or ±∞ at every place in turn; they are for
+strict monoids only. Indices are small, and of 32 bits among 53-bit numbers and extreme exponents.
+"""
+
+LONE: Final = (float("inf"), float("-inf"), float("nan"))
+LONE_ROUNDS: Final = 4
+
+DOUBLINGS: Final = 12
+"""In some trials of every finite kind states are doubled up to this often, so 2¹² elements long."""
 
 FIRST: Final = {
     "ties": (0.0, -1.0),
@@ -51,9 +64,14 @@ def check_laws(monoid: Monoid, seed: int = 0) -> None:
     """
     check = _Check(monoid, np.random.default_rng(seed))
     for kind in check.kinds:
+        if kind == "lone":
+            check.lone_specials()
+            continue
         for trial in range(check.trials):
             first = dict(enumerate(FIRST.get(kind, ()))).get(trial)
-            check.run(kind, 1 if trial < (check.trials + 1) // 2 else 3, first)
+            early = trial < (check.trials + 1) // 2
+            long = not early and trial % 2 == 1 and kind in FINITE
+            check.run(kind, 1 if early else 3, first, long)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +82,12 @@ class _Operand:
     state: State
     bare: State
     lifts: tuple[list[Values], ...]
+    times: int = 1
 
     def __str__(self) -> str:
         calls = ("lift(" + ", ".join(_shown(a) for a in args) + ")" for args in self.lifts)
-        return f"{self.name} = " + " · ".join(calls)
+        often = f", {self.times} times over" if self.times > 1 else ""
+        return f"{self.name} = " + " · ".join(calls) + often
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +97,9 @@ class _Source:
     kind: str
     positions: Iterator[int]
     first: float | None
+    doublings: int = 0
+    lone: tuple[int, float] | None = None
+    """In the kind "lone" the input that is special, and its value."""
 
 
 class _Check:
@@ -97,15 +120,26 @@ class _Check:
         self.trials = max(2, min(TRIALS, WORK // (cost * 8 * len(self.kinds))))
         self.identity = None if monoid.identity is None else self.exact.identity()
 
-    def run(self, kind: str, longest: int, first: float | None) -> None:
-        """One triple of states through every law; `first` replaces the reals of x."""
-        self.exact.peak = self.exact.real(0)
+    def run(self, kind: str, longest: int, first: float | None, long: bool = False) -> None:
+        """One triple of states; `first` replaces the reals of x."""
         lengths = self.rng.integers(1, longest + 1, size=3)
         positions = iter(self.rng.permutation(1000).tolist())
-        x, y, z = (
-            self.operand(name, _Source(kind, positions, first if name == "x" else None), int(n))
-            for name, n in zip("xyz", lengths, strict=True)
-        )
+        sources = [self.source(name, kind, positions, first, long) for name in "xyz"]
+        self.laws(kind, [(s, int(n)) for s, n in zip(sources, lengths, strict=True)])
+
+    def lone_specials(self) -> None:
+        """Triples of single elements whose reals are nonzero but for one that is special."""
+        reals = [i for i, s in enumerate(self.monoid.inputs) if s is REAL]
+        rounds = max(1, min(LONE_ROUNDS, self.trials // 2))
+        for _, place, i, value in product(range(rounds), range(3), reals, LONE):
+            positions = iter(self.rng.permutation(1000).tolist())
+            lone = [(i, value) if n == place else None for n in range(3)]
+            self.laws("lone", [(_Source("lone", positions, None, lone=at), 1) for at in lone])
+
+    def laws(self, kind: str, drawn: Sequence[tuple[_Source, int]]) -> None:
+        """Three operands from their sources, of so many elements, through every law."""
+        self.exact.peak, self.exact.saturated = self.exact.real(0), False
+        x, y, z = (self.operand(name, *d) for name, d in zip("xyz", drawn, strict=True))
         combine = self.exact.combine
         if self.identity is not None:
             self.neutral(kind, x, self.identity)
@@ -120,6 +154,18 @@ class _Check:
         if self.monoid.commutative:
             swapped = ("combine(y, x)", combine(y.state, x.state))
             self.compare("commutativity", ("combine(x, y)", xy), swapped, (x, y))
+
+    def source(
+        self, name: str, kind: str, positions: Iterator[int], first: float | None, long: bool
+    ) -> _Source:
+        """x alone takes `first`; positions are distinct, so nothing doubles them."""
+        doubles = long and not self.has_positions
+        doublings = int(self.rng.integers(DOUBLINGS + 1)) if doubles else 0
+        return _Source(kind, positions, first if name == "x" else None, doublings)
+
+    @property
+    def has_positions(self) -> bool:
+        return {INDEX, REAL} <= set(self.monoid.inputs)
 
     def neutral(self, kind: str, x: _Operand, identity: State) -> None:
         """Both sides of the identity law, on x and, NaN for a number aside, on bare x."""
@@ -140,13 +186,18 @@ class _Check:
     def operand(self, name: str, source: _Source, length: int) -> _Operand:
         lifts = tuple(self.inputs(source) for _ in range(length))
         bare = reduce(self.exact.combine, [self.exact.lift(args) for args in lifts])
+        for _ in range(source.doublings):
+            bare = self.exact.combine(bare, bare)
         started = self.identity is not None and source.kind in SPECIAL
         state = self.exact.combine(self.identity or [], bare) if started else bare
-        return _Operand(name, state, bare, lifts)
+        return _Operand(name, state, bare, lifts, 1 << source.doublings)
 
     def inputs(self, source: _Source) -> list[Values]:
         pairs = zip(self.monoid.inputs, self.spread, strict=True)
-        return [self.array(axes, partial(self.sample, s, source)) for s, axes in pairs]
+        return [
+            self.array(axes, partial(self.sample, s, source, i))
+            for i, (s, axes) in enumerate(pairs)
+        ]
 
     def array(self, axes: frozenset[str], draw: Callable[[], Number]) -> Values:
         shape = [a.size if a.name in axes else 1 for a in self.monoid.axes]
@@ -155,10 +206,15 @@ class _Check:
             out[place] = draw()
         return out
 
-    def sample(self, sort: Sort, source: _Source) -> Number:
+    def sample(self, sort: Sort, source: _Source, i: int) -> Number:
+        """A number for input i of one element."""
         if sort is INDEX:
-            beside_real = REAL in self.monoid.inputs
-            return next(source.positions) if beside_real else int(self.rng.integers(-9, 10))
+            if self.has_positions:
+                return next(source.positions)
+            reach = INDEX_REACH if source.kind in ("general", "large") else 9
+            return int(self.rng.integers(-reach, reach + 1))
+        if sort is REAL and source.lone is not None and source.lone[0] == i:
+            return self.exact.real(source.lone[1])
         if sort is REAL:
             drawn = _real_sample(source.kind, self.rng) if source.first is None else source.first
             return self.exact.real(drawn)
@@ -171,6 +227,9 @@ class _Check:
         right: tuple[str, State],
         operands: tuple[_Operand, ...],
     ) -> None:
+        """Raise unless both sides are equal; beyond the indices that can be held nothing is."""
+        if self.exact.saturated:
+            return
         fault = self.difference(self.monoid.components, left[1], right[1])
         if fault is not None:
             where, a, b = fault
@@ -221,6 +280,8 @@ CURES: Final = {
 def _real_sample(kind: str, rng: np.random.Generator) -> float:
     if kind == "ones":
         return 1.0
+    if kind == "lone":
+        return float(rng.choice((-3.0, -2.0, -1.0, 1.0, 2.0, 3.0)))
     if kind == "general":
         return float(rng.normal() * 2.0 ** int(rng.integers(-8, 9)))
     if kind == "large":
@@ -261,7 +322,10 @@ def _elements(monoid: Monoid, e: Expr) -> int:
 def _text(value: Number) -> str:
     if isinstance(value, int):
         return str(value)
-    return repr(float(value))
+    near = float(value)
+    if abs(near) in (0.0, math.inf) and value != near:
+        return str(mpmath.nstr(value, 17))
+    return repr(near)
 
 
 def _shown(values: Values) -> str:

@@ -265,3 +265,57 @@ def _value(e: Expr, sort: Sort) -> object:
     )
     assert list(walk(e))
     return Evaluator(m).lift(())[0][()]
+
+
+def indices(combine: Callable[[Expr, Expr], Expr], identity: int) -> Monoid:
+    return simple("of_indices", combine, index(identity))
+
+
+def largest(a: Expr, b: Expr) -> Expr:
+    return select(lt(a, b), b, a)
+
+
+def saturated(a: Expr, b: Expr) -> Expr:
+    total = apply("add", a, b)
+    return select(lt(index(1000), total), index(1000), total)
+
+
+@pytest.mark.parametrize("fault", [indices(largest, -100), indices(saturated, 0)])
+def test_a_fault_that_only_large_indices_meet_is_refused(fault: Monoid) -> None:
+    with pytest.raises(GraphError, match="of_indices"):
+        check_laws(fault)
+
+
+def test_products_of_indices_beyond_what_can_be_held_refuse_nothing() -> None:
+    affine = replace(
+        AFFINE_SCAN,
+        inputs=(INDEX, INDEX),
+        components=tuple(replace(c, sort=INDEX) for c in AFFINE_SCAN.components),
+        lift=(arg(0, INDEX), arg(1, INDEX)),
+        identity=(index(1), index(0)),
+        combine=(
+            apply("mul", state(1, 0, INDEX), state(0, 0, INDEX)),
+            apply(
+                "add",
+                apply("mul", state(1, 0, INDEX), state(0, 1, INDEX)),
+                state(1, 1, INDEX),
+            ),
+        ),
+        outputs=(Component("value", INDEX),),
+        project=(state(0, 1, INDEX),),
+    )
+    for seed in range(4):
+        check_laws(affine, seed)
+
+
+def test_a_fault_that_only_long_folds_meet_is_refused() -> None:
+    n, more = state(0, 0, INDEX), state(1, 0, INDEX)
+    twice = apply("add", n, apply("mul", index(2), more))
+    counted = replace(
+        indices(lambda a, b: apply("add", a, b), 0),
+        lift=(index(1),),
+        combine=(select(lt(index(20), n), twice, apply("add", n, more)),),
+        commutative=False,
+    )
+    with pytest.raises(GraphError, match=r"breaks associativity.* times over"):
+        check_laws(counted)
