@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tang.errors import GraphError
 from tang.frontend.leaves import SERIALS, Dim, Extent
 from tang.frontend.site import failure
 from tang.frontend.values import Operand, Value, as_value, combine, placeholder
@@ -21,15 +22,27 @@ def dim(name: str, extent: PolyLike | None = None) -> Value:
     """One dim under any name, with an extent or with one to be inferred from plain uses."""
     if not isinstance(name, str) or not name:
         raise failure(f"a dim needs a non-empty name, not {name!r}")
-    if extent is not None and poly(extent).is_constant and poly(extent).constant < 0:
-        raise failure(f"dim {name!r} has the negative extent {extent}")
+    size = None if extent is None else as_extent(extent, f"dim {name!r}")
     serial = next(SERIALS)
-    record = Dim(name, None if extent is None else poly(extent), serial)
+    record = Dim(name, size, serial)
     return placeholder(expr.iota(f"{name}${serial}"), record)
+
+
+def as_extent(x: object, what: str) -> Poly:
+    """An extent that is not negative; the error names `what`."""
+    try:
+        size = poly(x)  # type: ignore[arg-type]
+    except GraphError as e:
+        raise failure(f"{what}: {e}") from None
+    if size.is_constant and size.constant < 0:
+        raise failure(f"{what} has the negative extent {size}")
+    return size
 
 
 def dims(names: str = "", **extents: PolyLike) -> Any:  # noqa: ANN401 - one Value or a tuple
     """Dims by name: `dims("i j k")`, `dims(i=64)`, `dims("i j", r=3)`; a single one comes bare."""
+    if not isinstance(names, str):
+        raise failure(f'tg.dims takes names, "i j k", not {names!r}; an extent is tg.dims(i=64)')
     found = [dim(n) for n in names.replace(",", " ").split()]
     found += [dim(n, e) for n, e in extents.items()]
     if not found:

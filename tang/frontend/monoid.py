@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
+from tang.frontend.describe import name_of_leaf
 from tang.frontend.site import failure
 from tang.frontend.values import Operand, Value, want
 from tang.ir import expr
@@ -45,14 +46,17 @@ def monoid(
     identity  constants per component, or None for a semigroup
     strict    whether the laws hold with NaN and infinities too (a·0 is NaN for a = inf, so affine
               maps need strict=False)
-    Functions return a mapping by component name, or the bare value when there is one component.
+    Functions return a state or a mapping by component name, or the bare value when there is one
+    component. Without `outputs` a projected value is the output `value`, of its own sort.
     """
-    components = tuple(Component(n, Sort(s)) for n, s in state.items())
-    sorts = tuple(Sort(s) for s in inputs)
+    components = _named(name, "state", state)
+    if isinstance(inputs, str):
+        raise failure(f"monoid {name!r}: inputs is a tuple of sorts, ({inputs!r},)")
+    sorts = tuple(_sort(name, "inputs", s) for s in inputs)
     elements = [Value(expr.arg(i, s)) for i, s in enumerate(sorts)]
     left, right = (_state(components, side) for side in (0, 1))
-    shown = _outputs(name, components, outputs, project)
     projected = left if project is None else project(left)
+    shown = _outputs(name, components, outputs, None if project is None else projected)
     found = Monoid(
         name,
         sorts,
@@ -70,22 +74,44 @@ def monoid(
     return found
 
 
-def _state(components: tuple[Component, ...], side: int) -> SimpleNamespace:
+class _State(SimpleNamespace):
+    """One value per component; an unknown name is an error that lists the known ones."""
+
+    def __getattr__(self, name: str) -> Value:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise failure(f"the state has no component {name!r}: one of {', '.join(vars(self))}")
+
+
+def _state(components: tuple[Component, ...], side: int) -> _State:
     values = {c.name: Value(expr.state(side, i, c.sort)) for i, c in enumerate(components)}
-    return SimpleNamespace(**values)
+    return _State(**values)
+
+
+def _named(name: str, what: str, sorts: object) -> tuple[Component, ...]:
+    if not isinstance(sorts, Mapping) or not sorts:
+        raise failure(f"monoid {name!r}: {what} maps one name or more to sorts, not {sorts!r}")
+    return tuple(Component(n, _sort(name, what, s)) for n, s in sorts.items())
+
+
+def _sort(name: str, what: str, sort: object) -> Sort:
+    if not isinstance(sort, Sort) and sort not in [s.value for s in Sort]:
+        raise failure(f"monoid {name!r}: {what}: a sort is real, index or bool, not {sort!r}")
+    return Sort(sort)
 
 
 def _outputs(
     name: str,
     components: tuple[Component, ...],
     outputs: Mapping[str, str] | None,
-    project: Callable[[State], Parts] | None,
+    projected: object,
 ) -> tuple[Component, ...]:
     if outputs is not None:
-        return tuple(Component(n, Sort(s)) for n, s in outputs.items())
-    if project is None and len(components) != 1:
+        return _named(name, "outputs", outputs)
+    if projected is None and len(components) != 1:
         raise failure(f"monoid {name!r} has {len(components)} components: give it a project")
-    return (Component("value", components[0].sort),)
+    sort = projected.sort if isinstance(projected, Value) else components[0].sort
+    return (Component("value", sort),)
 
 
 def _projected(
@@ -94,7 +120,7 @@ def _projected(
     components: tuple[Component, ...],
     outputs: tuple[Component, ...],
 ) -> tuple[Expr, ...]:
-    if isinstance(projected, SimpleNamespace):
+    if isinstance(projected, _State) and len(components) == 1:
         projected = getattr(projected, components[0].name)
     return _parts(name, "project", projected, outputs)
 
@@ -103,6 +129,8 @@ def _parts(
     name: str, part: str, result: object, targets: tuple[Component, ...]
 ) -> tuple[Expr, ...]:
     """One expression per target, from a mapping or from the bare value of a single target."""
+    if isinstance(result, _State):
+        result = vars(result)
     if not isinstance(result, Mapping):
         if len(targets) != 1:
             names = ", ".join(t.name for t in targets)
@@ -112,4 +140,10 @@ def _parts(
     if set(parts) != {t.name for t in targets}:
         names = ", ".join(t.name for t in targets)
         raise failure(f"monoid {name!r}: {part} gives {', '.join(parts)}, not {names}")
-    return tuple(want(parts[t.name], t.sort, f"{name}.{t.name}").expr for t in targets)
+    found = [want(parts[t.name], t.sort, f"{name}.{t.name}") for t in targets]
+    for leaf in (leaf for v in found for leaf in v.leaves.values()):
+        raise failure(
+            f"monoid {name!r}: {part} uses {name_of_leaf(leaf)}, but sees its own arguments only: "
+            "make it an input of the monoid"
+        )
+    return tuple(v.expr for v in found)

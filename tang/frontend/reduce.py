@@ -53,6 +53,8 @@ def reduce(
     The value is the monoid's first output; `.output(name)` gives the others and the state. `axes`
     names dims that run over the monoid's static axes and may be used in the inputs.
     """
+    if not isinstance(monoid, Monoid):
+        raise failure(f"tg.reduce takes a monoid of tg.monoid or tang.ir.monoids, not {monoid!r}")
     name = f"tg.reduce({monoid.name})"
     dims = as_dims(over, f"{monoid.name}(…, over=…)")
     if not dims:
@@ -60,7 +62,7 @@ def reduce(
     if len(inputs) != len(monoid.inputs):
         raise failure(f"{name} takes {len(monoid.inputs)} inputs, not {len(inputs)}")
     values = tuple(want(x, s, monoid.name) for x, s in zip(inputs, monoid.inputs, strict=True))
-    conditions = [where] if isinstance(where, Value) else list(where)
+    conditions = list(where) if isinstance(where, (tuple, list)) else [where]
     forms = tuple(f for c in conditions for f in _forms(monoid.name, c))
     named = tuple((a, as_dims(d, name)[0]) for a, d in (axes or {}).items())
     bound = {*dims, *(d for _, d in named)}

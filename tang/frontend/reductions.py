@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol, cast, overload
 
+from tang.errors import GraphError
 from tang.frontend.build import make
 from tang.frontend.elementwise import axes_of, axis_of, dims_of
 from tang.frontend.reduce import Dims, Where, index_of, position, reduce, stock
@@ -170,7 +171,11 @@ def top_k(
     if over is None:
         raise failure("tg.top_k(value, k, over=…) needs the dims to reduce over")
     found = index_of(x, "tg.top_k")
-    return reduce(monoids.top_k(k), found, position(over), over=over, where=where)
+    try:
+        monoid = monoids.top_k(k)
+    except GraphError as e:
+        raise failure(str(e)) from None
+    return reduce(monoid, found, position(over), over=over, where=where)
 
 
 def _top_k_tensor(x: Tensor, k: int, axis: int, name: str) -> tuple[Tensor, Tensor]:

@@ -11,13 +11,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
+from tang.frontend.dims import as_extent
 from tang.frontend.leaves import SERIALS, Dim, TensorRead
 from tang.frontend.site import call_site, failure
 from tang.frontend.subscripts import subscript_list
 from tang.frontend.values import Operand, Value, as_value, placeholder
 from tang.ir import expr
 from tang.ir.expr import Expr, Sort
-from tang.ir.extent import Poly, PolyLike, poly
+from tang.ir.extent import Poly, PolyLike
 from tang.ir.graph import Comprehension
 
 
@@ -124,20 +125,27 @@ class Tensor:
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _unsubscripted
     __truediv__ = __rtruediv__ = __pow__ = __mod__ = __floordiv__ = _unsubscripted
     __and__ = __rand__ = __or__ = __ror__ = _unsubscripted
-    __lt__ = __le__ = __gt__ = __ge__ = _unsubscripted
+    __lt__ = __le__ = __gt__ = __ge__ = __xor__ = __rxor__ = _unsubscripted
+
+    def _alone(self) -> NoReturn:
+        self._unsubscripted(None)
+
+    __neg__ = __pos__ = __abs__ = __invert__ = _alone
+
+    def __matmul__(self, other: object) -> NoReturn:
+        raise failure(f"{self.name!r} @ …: write tg.matmul(x, y)")
+
+    __rmatmul__ = __matmul__
 
 
 def input(name: str, shape: Sequence[PolyLike] | PolyLike, sort: str | Sort = "real") -> Tensor:
     """Declare an input under any name; extents are ints, symbol names or polynomials of them."""
     if not isinstance(name, str) or not name:
         raise failure(f"an input needs a non-empty name, not {name!r}")
-    if isinstance(sort, str) and sort not in {s.value for s in Sort}:
+    if not isinstance(sort, Sort) and sort not in [s.value for s in Sort]:
         raise failure(f"input {name!r}: the sort is real, index or bool, not {sort!r}")
-    extents = (shape,) if isinstance(shape, (int, str, Poly)) else tuple(shape)
-    sizes = tuple(poly(e) for e in extents)
-    for e in sizes:
-        if e.is_constant and e.constant < 0:
-            raise failure(f"input {name!r} has the negative extent {e}")
+    extents = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+    sizes = tuple(as_extent(e, f"input {name!r}") for e in extents)
     node = InputNode(name, sizes, Sort(sort), next(SERIALS), call_site())
     return Tensor(node, "", sizes, node.sort)
 

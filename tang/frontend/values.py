@@ -217,8 +217,10 @@ def _plain(x: np.generic | np.ndarray[tuple[int, ...], np.dtype[np.generic]]) ->
             f"a NumPy array of shape {x.shape} cannot be part of an expression: "
             "declare it with tg.input and pass the data when the program runs"
         )
+    if x.dtype.kind not in "biuf":
+        raise failure(f"{x!r} (NumPy's {x.dtype}) is no value: numbers are real, index or bool")
     item = x.item()
-    return item if isinstance(item, (bool, int, float)) or item is None else float(item)
+    return item if isinstance(item, (bool, int, float)) else float(item)
 
 
 def _unusable(x: object) -> str:
@@ -239,7 +241,10 @@ def want(x: Operand, sort: Sort, what: str) -> Value:
             (BOOL, INDEX): "tg.select(condition, tg.index(1), tg.index(0)) makes an index",
         }
         cure = cures.get((value.sort, sort), "compare it with something")
-        raise failure(f"{what} takes a {sort.value}, not {value!r} ({value.sort.value}): {cure}")
+        article = "an" if sort is INDEX else "a"
+        raise failure(
+            f"{what} takes {article} {sort.value}, not {value!r} ({value.sort.value}): {cure}"
+        )
     return value
 
 
@@ -293,7 +298,7 @@ def power(x: Value, exponent: object) -> Value:
     base = want(x, REAL, "**")
     if isinstance(n, int) and not isinstance(n, bool):
         return combine(lambda e: derived.power(e, n), base)
-    if n == 0.5:
+    if isinstance(n, float) and n == 0.5:
         return combine(lambda e: expr.apply("sqrt", e), base)
     raise failure(
         f"** takes an int or 0.5 as exponent, not {exponent!r}: use tg.exp(y * tg.log(x))"

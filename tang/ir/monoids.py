@@ -242,8 +242,9 @@ def top_k(k: int) -> Monoid:
     Order: NaN first, then descending, ties by smaller index; ranks beyond the number of
     elements hold −inf and −1 in the state.
     """
-    if k < 1:
-        raise GraphError(f"top_k needs k ≥ 1, not {k}")
+    if isinstance(k, bool) or not hasattr(k, "__index__") or k < 1:
+        raise GraphError(f"top_k needs an int k ≥ 1, not {k!r}")
+    k = k.__index__()
     r = iota("rank")
     first = apply("eq", r, index(0))
     return Monoid(
