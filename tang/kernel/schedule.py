@@ -43,6 +43,8 @@ class Schedule:
 
 def check_schedule(schedule: Schedule, graph: Graph) -> None:
     """Raise ScheduleError for unknown nodes, bad numbers and types that are no floats."""
+    if not isinstance(schedule, Schedule):
+        raise ScheduleError(f"a schedule is a tang.kernel.schedule.Schedule, not {schedule!r}")
     known = {n.name for n in graph.nodes}
     for name, s in schedule.nodes:
         if name not in known:
@@ -54,9 +56,9 @@ def check_schedule(schedule: Schedule, graph: Graph) -> None:
 
 
 def _check_node(name: str, s: NodeSchedule) -> None:
-    if s.split < 1 or s.workgroup < 1:
+    if not all(type(n) is int and n >= 1 for n in (s.split, s.workgroup)):
         raise ScheduleError(
-            f"{name}: split and workgroup are at least 1, not {s.split}, {s.workgroup}"
+            f"{name}: split and workgroup are ints of at least 1, not {s.split}, {s.workgroup}"
         )
     for label, t in (("storage", s.storage), ("accumulate", s.accumulate)):
         if not t.is_float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any, cast
 
 import pytest
 
@@ -112,3 +113,11 @@ def test_the_json_is_flat_and_readable() -> None:
     found = json.loads(schedule_to_json(Schedule(nodes=(("f", NodeSchedule(split=2)),))))
     usual = {"split": 1, "storage": "f32", "accumulate": "f32", "workgroup": 64}
     assert found == {"version": 1, "default": usual, "nodes": {"f": {**usual, "split": 2}}}
+
+
+@pytest.mark.parametrize(
+    "schedule", ["fast", Schedule(default=NodeSchedule(split=cast("int", 2.5)))]
+)
+def test_what_is_no_schedule_is_refused(schedule: Any) -> None:
+    with pytest.raises(ScheduleError, match=r"a schedule is|ints of at least 1"):
+        lower(summed(2, 3), schedule)
