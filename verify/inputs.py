@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tang.errors import GraphError
+from tang.errors import GraphError, LimitError
 from tang.ir.bind import bind
 from tang.ir.bounds import form_range
 from tang.ir.expr import Sort
@@ -35,7 +35,10 @@ def random_inputs(graph: Graph, sizes: Mapping[str, int], seed: int) -> dict[str
         raise GraphError(f"give a size for {', '.join(missing)}: --size {missing[0]}=16, or inputs")
     bound = bind(graph, dict(sizes))
     limits = index_limits(bound)
-    return {i.name: _draw(i, limits, seed) for i in bound.inputs}
+    try:
+        return {i.name: _draw(i, limits, seed) for i in bound.inputs}
+    except MemoryError as e:
+        raise LimitError(f"inputs of these sizes do not fit: {e}") from e
 
 
 def _draw(i: Input, limits: Mapping[str, tuple[int, int]], seed: int) -> Array:

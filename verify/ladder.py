@@ -16,7 +16,7 @@ from tang.device.base import Device, Outcome
 from tang.emit import UnsupportedError, supports
 from tang.emulator.budget import ErrorBudget
 from tang.emulator.replay import Replay
-from tang.errors import DeviceError, GraphError, LimitError, ScheduleError
+from tang.errors import DeviceError, FormatError, GraphError, LimitError, ScheduleError
 from tang.ir.graph import Graph
 from tang.kernel.schedule import Schedule
 from tang.schedule import schedule_auto
@@ -93,7 +93,7 @@ class _Climb:
             return suspect()
         except GraphError:
             raise
-        except (LimitError, ScheduleError) as e:
+        except (FormatError, LimitError, ScheduleError) as e:
             self.results.append(RungResult(rung, backend, unsupported=str(e)))
         except Exception as e:  # noqa: BLE001 — a suspect that raises anything at all is a finding
             self.findings.append(_raised(rung, e, backend))
@@ -180,7 +180,7 @@ def _run_apart(
 
 
 def _refused(climb: _Climb, name: str, error: Exception) -> None:
-    if isinstance(error, LimitError | UnsupportedError):
+    if isinstance(error, FormatError | LimitError | UnsupportedError):
         climb.results.append(RungResult(Rung.EMIT, name, unsupported=str(error)))
     else:
         climb.findings.append(_raised(Rung.EMIT, error, name))

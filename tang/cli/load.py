@@ -26,7 +26,7 @@ def load_graph(argument: str) -> Graph:
     Raises UsageError for a missing file or name, GraphError for a malformed program.
     """
     path, name = _split(argument)
-    if not path.is_file():
+    if path.is_dir() or not path.exists():
         raise UsageError(f"no file {path}: give FILE.json or FILE.py:NAME")
     if path.suffix == ".py":
         return _from_python(path, name or "graph")
@@ -71,7 +71,7 @@ def _from_python(path: Path, name: str) -> Graph:
         names = runpy.run_path(str(path), run_name=path.stem)
     except TangError:
         raise
-    except Exception as e:
+    except (Exception, SystemExit) as e:
         raise UsageError(f"{path}: {type(e).__name__}: {e}") from e
     finally:
         sys.path.pop(0)

@@ -84,3 +84,29 @@ def test_verify_without_backends_runs_the_rungs_up_to_replay():
     assert done.returncode == 0, done.stderr
     (report,) = json.loads(done.stdout)
     assert [r["rung"] for r in report["results"]] == ["lower", "expand", "round"]
+
+
+def test_a_file_that_exits_or_asks_for_too_much_exits_with_2(tmp_path):
+    (tmp_path / "leaves.py").write_text("raise SystemExit(3)")
+    (tmp_path / "large.py").write_text(
+        "import tang as tg\ni = tg.dims('i')\nx = tg.input('x', ('n',))\n"
+        "graph = tg.Graph(tg.compute('y', i, x[i]))\n"
+    )
+    left = tang("verify", "leaves.py", cwd=tmp_path)
+    assert left.returncode == 2
+    assert "leaves.py: SystemExit: 3" in left.stderr
+    large = tang("verify", "large.py", "--size", f"n={2**45}", cwd=tmp_path)
+    assert large.returncode == 2
+    assert "do not fit" in large.stderr
+    assert "Traceback" not in large.stderr
+
+
+def test_a_program_may_come_through_a_pipe(tmp_path):
+    text = tang("show", MATMUL, "--json").stdout
+    (tmp_path / "m.json").write_text(text)
+    environment = {**os.environ, "PYTHONSAFEPATH": "1"}
+    done = subprocess.run(
+        [sys.executable, "-m", "tang", "show", "/dev/stdin"],
+        cwd=ROOT, env=environment, input=text, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.stdout == tang("show", str(tmp_path / "m.json")).stdout
