@@ -69,7 +69,7 @@ class OpenGL:
         self.profile: Final = Profile(fused=True)  # in doubles, whatever the device does
         runner = Runner(
             script=Path(__file__).with_name("runner_opengl.py"),
-            flags=("-I",),
+            flags=("-P",),
             env={} if chosen.optimize else QUICK,
             threads=os.cpu_count() or 1,
             patience=10.0,

@@ -63,7 +63,7 @@ class WebGPU:
         chosen = options or WebGPUOptions()
         runner = Runner(
             script=Path(__file__).with_name("runner_webgpu.py"),
-            flags=("-I",),
+            flags=("-P",),
             env={} if chosen.optimize else QUICK,
             threads=os.cpu_count() or 1,
             patience=10.0,
