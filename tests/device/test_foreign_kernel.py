@@ -60,6 +60,7 @@ def test_a_right_function_passes():
         (LOOP + "y[i] = 2 * x[i] + 1e-6f;", "WRONG", "elements are wrong"),
         ("*(volatile int*)0 = 1;", "CRASH", "SIGSEGV"),
         ("__builtin_trap();", "CRASH", "SIGILL"),
+        ("for (;;) __builtin_memset(__builtin_malloc(1 << 26), 1, 1 << 26);", "CRASH", "SIGSEGV"),
         ("volatile long k = 0; while (k == 0) {}", "TIMEOUT", "longer than 2 s"),
         (LOOP + "y[i] = 2 * x[i] + 0 * y[i];", "NONDETERMINISTIC", "what memory held"),
         (f"static int k; {LOOP} y[i] = 2 * x[i] + k; ++k;", "NONDETERMINISTIC", "two runs"),

@@ -90,8 +90,8 @@ def _verified(
         if seen or found.faults:
             faults = _without_echoes(seen, found.faults)
             findings = tuple(finding(f, case, symbol, target.name) for f in faults)
-            return Report(name, (result_of(judged, target.name),), findings)
-    return Report(name, (result_of(judged, target.name),))
+            return Report(name, (result_of(judged, target.name, target.note),), findings)
+    return Report(name, (result_of(judged, target.name, target.note),))
 
 
 def _without_echoes(seen: Sequence[Fault], found: Sequence[Fault]) -> list[Fault]:
@@ -117,13 +117,14 @@ def finding(fault: Fault, case: Case, symbol: str, backend: str) -> Finding:
     )
 
 
-def result_of(judged: Sequence[Judged], backend: str) -> RungResult:
-    """The counts of all cases."""
+def result_of(judged: Sequence[Judged], backend: str, more: str = "") -> RungResult:
+    """The counts of all cases, and what else there is to say."""
+    cases = f"{len(judged)} case{'s' if len(judged) != 1 else ''}"
     return RungResult(
         Rung.FOREIGN,
         backend,
         sum(j.elements for j in judged),
         sum(j.exact for j in judged),
         undecided=sum(j.undecided for j in judged),
-        note=f"{len(judged)} case{'s' if len(judged) != 1 else ''}",
+        note=f"{cases}, {more}" if more else cases,
     )

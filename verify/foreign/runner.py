@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import importlib.util
 import json
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,30 @@ _NUMPY_SCALARS = {
     "bool": "uint8", "u8": "uint8", "i32": "int32", "u32": "uint32", "i64": "int64",
     "f16": "float16", "f32": "float32", "f64": "float64",
 }  # fmt: skip
+
+
+_PRELUDE = """
+#ifndef INFINITY
+#define INFINITY __int_as_float(0x7f800000)
+#endif
+#ifndef NAN
+#define NAN __int_as_float(0x7fffffff)
+#endif
+typedef signed char int8_t;
+typedef short int16_t;
+typedef int int32_t;
+typedef long int64_t;
+typedef unsigned char uint8_t;
+typedef unsigned short uint16_t;
+typedef unsigned int uint32_t;
+typedef unsigned long uint64_t;
+"""
+"""What nvcc includes without being asked and NVRTC does not."""
+_BUILT_IN = (
+    "cuda.h", "cuda_runtime.h", "cuda_runtime_api.h", "device_launch_parameters.h", "math.h",
+    "cmath", "stdint.h", "cstdint", "stddef.h", "cstddef",
+)  # fmt: skip
+"""Headers of the host that NVRTC has no use for: their contents are there already."""
 
 
 class HostRunner:
@@ -125,8 +150,16 @@ class CudaRunner(DeviceRunner):
         return found
 
     def _built(self, text: str) -> tuple[Any, str]:
+        with tempfile.TemporaryDirectory() as folder:
+            for header in _BUILT_IN:
+                Path(folder, header).touch()
+            prelude = Path(folder, "before_kernel.h")
+            prelude.write_text(_PRELUDE, "ascii")
+            return self._compiled(text, f"--include-path={folder}", f"--pre-include={prelude}")
+
+    def _compiled(self, text: str, *more: str) -> tuple[Any, str]:
         nvrtc, cupy = self.base.nvrtc, self.base.cupy
-        options = (f"--gpu-architecture={self.runner.context.arch}", *self.base.OPTIONS)
+        options = (f"--gpu-architecture={self.runner.context.arch}", *self.base.OPTIONS, *more)
         program = nvrtc.createProgram(text, "kernel.cu", (), ())
         try:
             nvrtc.addNameExpression(program, self.symbol)

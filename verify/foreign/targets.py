@@ -20,7 +20,7 @@ from tang.device.compiler import CompilerOptions, default_cache, open_compiler
 from tang.device.isolation import Isolation, Runner
 from tang.device.opencl import ALIGN, _variables
 from tang.device.texts import TextStore, made_folder
-from tang.errors import DeviceError
+from tang.errors import DeviceError, LimitError
 from tang.kernel.ir import Kernel, Param, Type, Var
 from tang.verify.foreign.binding import BoundLaunch, Buffer, Scalar, Shared
 from tang.verify.foreign.cases import Case
@@ -40,6 +40,10 @@ class Target(Protocol):
 
     @property
     def name(self) -> str: ...
+    @property
+    def note(self) -> str:
+        """What the reader must know of these runs; "" for nothing."""
+        ...
 
     def build(self, launch: BoundLaunch) -> None:
         """Compile the text, once."""
@@ -102,6 +106,8 @@ def kernel_of(launch: BoundLaunch, symbol: str) -> Kernel:
 
 class OnSimt:
     """CUDA and MSL text on the CPU, plain runs and checked ones."""
+
+    note: Final = ""
 
     def __init__(self, language: str, text: str, symbol: str) -> None:
         self.name: Final = f"simt-{language}"
@@ -217,9 +223,11 @@ class OnDevice:
         self._library = self._file(language)
         self._isolation = Isolation(_MEMORY, _runner(language, symbol))
         self._kernel: Kernel | None = None
+        self._instrumented: OnSimt | None = None
+        self.note = "" if language == "c" else "no check for races"
 
     def build(self, launch: BoundLaunch) -> None:
-        """Compile the text in the worker."""
+        """Compile the text in the worker; CUDA on the CPU as well, for the instrumented runs."""
         for p in launch.parameters:
             wrong = isinstance(p, Shared) and self.name != "opencl"
             wrong = wrong or (isinstance(p, Scalar) and p.type is Type.BF16)
@@ -229,6 +237,18 @@ class OnDevice:
             raise LaunchError("grid: a C kernel is one call; leave out grid and workgroup")
         self._kernel = kernel_of(launch, self._symbol)
         self._isolation.build(self._library, _BUILD)
+        if self.name == "cuda":
+            self._instrument(launch)
+
+    def _instrument(self, launch: BoundLaunch) -> None:
+        """Prepare instrumented runs on the CPU, or say why there are none."""
+        try:
+            checker = OnSimt("cuda", self._text, self._symbol)
+            checker.build(launch)
+        except (DeviceError, LimitError) as e:
+            self.note = f"no check for races: {str(e).splitlines()[0]}"
+        else:
+            self._instrumented, self.note = checker, "races checked on the CPU"
 
     def run(self, case: Case, deadline: float) -> tuple[Outcome, ...]:
         """Both poisons twice."""
@@ -241,12 +261,14 @@ class OnDevice:
         return _first_alone(jobs, lambda some, _: self._isolation.run(some, deadline))
 
     def check(self, case: Case, deadline: float) -> list[Fault]:
-        """Nothing: these devices have no instrumented runs."""
-        return []
+        """CUDA text on the CPU, as far as it runs there; nothing for other languages."""
+        return [] if self._instrumented is None else self._instrumented.check(case, deadline)
 
     def close(self) -> None:
-        """End the worker."""
+        """End the workers."""
         self._isolation.close()
+        if self._instrumented is not None:
+            self._instrumented.close()
 
     def _file(self, language: str) -> str:
         if language == "c":
