@@ -30,7 +30,7 @@ def tang(*arguments, cwd=ROOT):
         (("show", MATMUL + ":nope"), "graphs there: graph"),
         (("verify", MATMUL, "--allow", "FOO"), "unknown verdict 'FOO'"),
         (("verify", MATMUL, "--size", "seq"), "SYMBOL=NUMBER"),
-        (("emit", MATMUL, "--target", "fortran"), "unknown language 'fortran'"),
+        (("emit", MATMUL, "--target", "fortran"), "'fortran': one of c, opencl"),
         (("fuzz", "--backends", "zzz"), "unknown backend 'zzz'"),
         (("fuzz", "--backends", "no_module:thing"), "no_module"),
         (("fuzz", "--examples", "0"), "--examples"),
