@@ -34,7 +34,7 @@ def c(body):
 
 EATS = (
     "for (;;) { volatile char* p = __builtin_malloc(1 << 26);"
-    " for (long k = 0; k < 1 << 26; k += 4096) p[k] = 1; }"
+    " for (long k = 0; k < 1 << 26; k += 1 << 24) p[k] = 1; }"
 )
 LOOP = "for (long i = 0; i < n; ++i) "
 
