@@ -15,6 +15,7 @@ from typing import Final
 
 from tang.fuzz.coverage import Coverage
 from tang.fuzz.findings import write_finding
+from tang.fuzz.formats import formats_of
 from tang.fuzz.ladder import accused
 from tang.fuzz.pool import Died, Pool
 from tang.fuzz.progress import Progress
@@ -105,6 +106,7 @@ class CampaignReport:
             "draws": self.coverage.draws,
             "composed": self.coverage.composed,
             "backends": list(self.options.backends),
+            "formats": self.coverage.formats.text() or "all",
             "seconds": round(self.seconds, 3),
             "ok": self.ok,
             "cells": dict(sorted(self.coverage.cells.items())),
@@ -135,7 +137,8 @@ def _found_data(found: Found) -> dict[str, object]:
 def run_campaign(options: Options) -> CampaignReport:
     """Draw, check, shrink and write; returns when every draw has been accounted for."""
     start = time.monotonic()
-    campaign = _Campaign(options, start)
+    coverage = Coverage(formats=formats_of(options.backends))
+    campaign = _Campaign(options, start, coverage)
     setup = Setup(
         options.backends,
         options.seed,
@@ -163,7 +166,7 @@ class _Campaign:
 
     options: Options
     start: float
-    coverage: Coverage = field(default_factory=Coverage)
+    coverage: Coverage
     found: dict[Bucket, Found] = field(default_factory=dict)
     shrinking: Counter[Bucket] = field(default_factory=Counter)
 
@@ -217,7 +220,9 @@ class _Campaign:
         found = self.found[task.finding.bucket]
         found.finding = shrunk.finding
         if self.options.out is not None:
+            formats = formats_of(self.options.backends).text()
             origin = f"tang fuzz, seed {self.options.seed}, draw {task.index}"
+            origin += f", drawn {formats}" if formats else ""
             found.folder = write_finding(self.options.out, shrunk, self.options.backends, origin)
 
     def _bisect(self, pool: Pool, task: Batch, died: Died) -> None:

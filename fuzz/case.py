@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tang.fuzz.formats import ALL, Formats
 from tang.fuzz.graphs import draw_graph
 from tang.fuzz.inputs import draw_inputs
 from tang.fuzz.schedules import draw_schedule
@@ -31,6 +32,7 @@ class Case:
     sizes    values of the graph's symbols (the inputs' shapes say the same)
     seed, index  where the draw came from; index −1 when it was shrunk or written by hand
     choices  the decisions behind the draw, from which hypothesis shrinks it
+    formats  what it was allowed to ask of its backends
     """
 
     graph: Graph
@@ -40,6 +42,7 @@ class Case:
     seed: int = 0
     index: int = -1
     choices: tuple[int, ...] = ()
+    formats: Formats = ALL
 
     def __repr__(self) -> str:
         return f"<Case {self.name}: {len(self.graph.nodes)} nodes>"
@@ -58,23 +61,21 @@ class Case:
         return h.hexdigest()
 
 
-def build_case(source: Source) -> Case:
+def build_case(source: Source, formats: Formats = ALL) -> Case:
     """One case from a source of decisions."""
-    drawn = source.part(draw_graph)
-    schedule = source.part(lambda s: draw_schedule(s, drawn.graph, drawn.in_order))
+    drawn = source.part(lambda s: draw_graph(s, formats))
+    schedule = source.part(lambda s: draw_schedule(s, drawn.graph, drawn.in_order, formats))
     inputs = source.part(lambda s: draw_inputs(s, drawn.plans))
-    return Case(drawn.graph, drawn.sizes, schedule, inputs)
+    return Case(drawn.graph, drawn.sizes, schedule, inputs, formats=formats)
 
 
-def draw_case(seed: int, index: int) -> Case:
+def draw_case(seed: int, index: int, formats: Formats = ALL) -> Case:
     """The case of that name: the same wherever and whenever it is drawn."""
     source = SeededSource(seed, index)
-    case = build_case(source)
-    return Case(
-        case.graph, case.sizes, case.schedule, case.inputs, seed, index, tuple(source.choices)
-    )
+    case = build_case(source, formats)
+    return replace(case, seed=seed, index=index, choices=tuple(source.choices))
 
 
-def draw_batch(seed: int, count: int, start: int = 0) -> list[Case]:
+def draw_batch(seed: int, count: int, start: int = 0, formats: Formats = ALL) -> list[Case]:
     """Cases `start` … `start + count − 1` of a seed."""
-    return [draw_case(seed, start + i) for i in range(count)]
+    return [draw_case(seed, start + i, formats) for i in range(count)]

@@ -11,14 +11,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from tang.fuzz.case import Case
-from tang.fuzz.features import CELLS, features
+from tang.fuzz.features import CELLS, cells_of, features
+from tang.fuzz.formats import ALL, Formats
 
 
 @dataclass(slots=True)
 class Coverage:
     """Counts of draws.
 
-    cells     draws per cell of CELLS
+    cells     draws per cell of `cells_of(formats)`
     outcomes  (backend, outcome) → draws; outcomes are verdict names and "rejected"
     """
 
@@ -27,6 +28,7 @@ class Coverage:
     outcomes: Counter[tuple[str, str]] = field(default_factory=Counter)
     composed: int = 0
     """Draws with two or more nodes and a reduction."""
+    formats: Formats = ALL
 
     def add(self, case: Case) -> None:
         """Count one draw."""
@@ -44,13 +46,15 @@ class Coverage:
 
     def thin(self, least: int = 20) -> list[str]:
         """The cells with fewer than `least` draws, in the order of reports."""
-        return [c for c in CELLS if self.cells[c] < least]
+        return [c for c in cells_of(self.formats) if self.cells[c] < least]
 
     def text(self) -> str:
         """Two columns per group of cells, then the outcomes per backend."""
         lines = [f"coverage of {self.draws} draws ({self.composed} with two nodes and a reduction)"]
+        if self.formats != ALL:
+            lines.append(f"  {_formats_text(self.formats)}")
         groups: dict[str, list[str]] = {}
-        for cell in CELLS:
+        for cell in cells_of(self.formats):
             group, name = cell.split(":", 1)
             groups.setdefault(group, []).append(f"{name} {self.cells[cell]}")
         for group, entries in groups.items():
@@ -60,12 +64,18 @@ class Coverage:
         return "\n".join(lines)
 
 
-def coverage_of(cases: Iterable[Case]) -> Coverage:
+def coverage_of(cases: Iterable[Case], formats: Formats = ALL) -> Coverage:
     """The coverage of some cases."""
-    total = Coverage()
+    total = Coverage(formats=formats)
     for case in cases:
         total.add(case)
     return total
+
+
+def _formats_text(formats: Formats) -> str:
+    gone = [c.split(":", 1)[1] for c in CELLS if c not in cells_of(formats)]
+    dropped = f"; cells dropped: {', '.join(gone)}" if gone else ""
+    return f"drawn {formats.text()}, which not every backend has{dropped}"
 
 
 def _wrapped(head: str, entries: list[str], width: int = 96) -> list[str]:

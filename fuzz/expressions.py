@@ -44,6 +44,10 @@ class Scope(Protocol):
     def clean(self) -> bool:
         """Whether NaN and infinities are to be avoided altogether."""
 
+    @property
+    def wide(self) -> bool:
+        """Whether indices may need 64 bits on the way."""
+
     def read(self, source: Source, sort: Sort) -> Value:
         """A read of some tensor of that sort."""
 
@@ -354,7 +358,7 @@ def _index_divisor(draw: Draw) -> tuple[Expr, int]:
 
 def _to_index(draw: Draw) -> Value:
     a = decidable(draw.real())
-    if a.range.finite:
+    if a.range.finite and draw.scope.wide:
         low, high = max(a.range.low - 1, rg.I32_LOW), min(a.range.high, rg.I32_HIGH)
         return Value(apply("to_index", a.expr), Range(min(low, rg.I32_HIGH), max(high, -1)))
     return Value(apply("to_index", a.expr), Range(rg.I32_LOW, rg.I32_HIGH))

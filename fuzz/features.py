@@ -14,6 +14,7 @@ from typing import Final
 import numpy as np
 
 from tang.fuzz.case import Case
+from tang.fuzz.formats import ALL, Formats, schedule_cells
 from tang.fuzz.forms import FORMS, recognised
 from tang.fuzz.schedules import SPLITS, WORKGROUPS
 from tang.fuzz.viewkinds import VIEW_KINDS, WHERE_KINDS, view_kinds, where_kind
@@ -35,9 +36,7 @@ DATA: Final = (
 SCHEDULES: Final = (
     *(f"split-{n}" for n in SPLITS),
     "split-ordered",
-    "store-f32-add-f32",
-    "store-f32-add-f64",
-    "store-f64-add-f64",
+    *schedule_cells(ALL),
     *(f"workgroup-{n}" for n in sorted(WORKGROUPS)),
 )
 CELLS: Final = tuple(
@@ -58,7 +57,19 @@ CELLS: Final = tuple(
     )
     for name in names
 )
-"""Every coverage cell there is, in the order of reports."""
+"""Every coverage cell there is for draws in all formats, in the order of reports."""
+
+
+def cells_of(formats: Formats) -> tuple[str, ...]:
+    """The cells that can occur in draws of some formats, in the order of reports."""
+    first, *others = (f"schedule:{name}" for name in schedule_cells(ALL))
+    found: list[str] = []
+    for cell in CELLS:
+        if cell == first:
+            found += [f"schedule:{name}" for name in schedule_cells(formats)]
+        elif cell not in others:
+            found.append(cell)
+    return tuple(found)
 
 
 def features(case: Case) -> frozenset[str]:

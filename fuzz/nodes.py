@@ -51,11 +51,17 @@ class _NodeScope:
     def clean(self) -> bool:
         return self.frame.program.clean
 
+    @property
+    def wide(self) -> bool:
+        return self.frame.program.formats.i64
+
     def read(self, source: Source, sort: Sort) -> Value:
         known = [v for v in self.values if v.expr.sort is sort]
         if known and chance(source, 18):
             return choose(source, known)
         read, bounds = source.part(lambda s: draw_read(s, self.frame, sort))
+        if sort is INDEX and not self.wide:
+            bounds = rg.ANY_INDEX  # all that a compiler knows
         value = Value(arg(len(self.reads), sort), bounds)
         self.reads.append(read)
         self.values.append(value)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
+from tang.fuzz.formats import ALL, Formats
 from tang.fuzz.ranges import BOOLEAN, Range
 from tang.fuzz.source import Source, chance, choose, weighted
 from tang.ir.expr import REAL, Sort
@@ -85,12 +86,14 @@ class Program:
 
     pool       sizes that dims are taken from, so that tensors fit together
     clean      NaN and infinities are avoided altogether
+    formats    what may be asked of backends
     in_order   nodes that only a single chunk may fold (laws that hold for finite values only)
     """
 
     pool: tuple[Size, ...]
     sizes: dict[str, int]
     clean: bool
+    formats: Formats = ALL
     inputs: list[InputPlan] = field(default_factory=list)
     tensors: list[Tensor] = field(default_factory=list)
     nodes: list[Comprehension] = field(default_factory=list)
@@ -128,7 +131,7 @@ class Program:
         return tensor
 
 
-def draw_program(source: Source) -> Program:
+def draw_program(source: Source, formats: Formats = ALL) -> Program:
     """An empty program with a pool of sizes; shrinks to extents of 1 and no symbol."""
     clean = not chance(source, 45)
     values = [_draw_extent(source) for _ in range(3)]
@@ -136,7 +139,7 @@ def draw_program(source: Source) -> Program:
     pool = [Size(v, poly(name)) for v, name in zip(values, ("n", "m")[:symbols], strict=False)]
     pool += [fixed(v) for v in values[symbols:]]
     sizes = {name: values[i] for i, name in enumerate(("n", "m")[:symbols])}
-    return Program(tuple(pool), sizes, clean)
+    return Program(tuple(pool), sizes, clean, formats)
 
 
 def _draw_extent(source: Source) -> int:

@@ -40,6 +40,7 @@ class Range:
 
 
 BOOLEAN = Range(0, 1)
+ANY_INDEX = Range(I32_LOW, I32_HIGH)
 
 
 def point(value: float, *, exact: bool = True) -> Range:

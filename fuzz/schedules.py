@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Set
 from typing import Final
 
+from tang.fuzz.formats import ALL, Formats
 from tang.fuzz.source import Source, chance, choose, weighted
 from tang.ir.expr import walk
 from tang.ir.graph import Comprehension, Graph
-from tang.kernel.ir import F32, F64
+from tang.kernel.ir import F32
 from tang.kernel.schedule import NodeSchedule, Schedule
 
 SPLITS: Final = (1, 2, 3, 4, 5)
@@ -21,11 +22,13 @@ WORKGROUPS: Final = (64, 1, 8, 32, 256)
 FUNCTIONS: Final = ("exp2", "log2", "sin", "atan2", "erf")
 
 
-def draw_schedule(source: Source, graph: Graph, in_order: Set[str] = frozenset()) -> Schedule:
+def draw_schedule(
+    source: Source, graph: Graph, in_order: Set[str] = frozenset(), formats: Formats = ALL
+) -> Schedule:
     """A schedule per node, or the default for all; nodes `in_order` stay in one chunk."""
     if not chance(source, 75):
         return Schedule()
-    nodes = tuple((n.name, _draw_node(source, n, n.name in in_order)) for n in graph.nodes)
+    nodes = tuple((n.name, _draw_node(source, n, n.name in in_order, formats)) for n in graph.nodes)
     return Schedule(nodes=nodes)
 
 
@@ -37,12 +40,14 @@ def _needs_functions(node: Comprehension) -> bool:
     return any(e.op in FUNCTIONS for e in walk(*parts))
 
 
-def _draw_node(source: Source, node: Comprehension, in_order: bool) -> NodeSchedule:
+def _draw_node(
+    source: Source, node: Comprehension, in_order: bool, allowed: Formats
+) -> NodeSchedule:
     """One node's schedule; shrinks to the default."""
     splittable = node.monoid is not None and not in_order
     split = choose(source, SPLITS) if splittable else 1
     formats = (F32, F32)
     if not _needs_functions(node):
-        formats = weighted(source, ((70, (F32, F32)), (12, (F32, F64)), (18, (F64, F64))))
+        formats = weighted(source, allowed.pairs)
     workgroup = choose(source, WORKGROUPS)
     return NodeSchedule(split=split, storage=formats[0], accumulate=formats[1], workgroup=workgroup)

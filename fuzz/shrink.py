@@ -19,6 +19,7 @@ from hypothesis.database import ExampleDatabase, choices_to_bytes
 from numpy.typing import NDArray
 
 from tang.fuzz.case import Case, build_case
+from tang.fuzz.formats import ALL, Formats
 from tang.fuzz.reduce import reduce_choices
 from tang.fuzz.source import HypothesisSource, ReplaySource, Source
 
@@ -99,20 +100,20 @@ def _coarse(case: Case, asker: _Asker) -> Case:
     """The case with whole parts of the draw removed."""
 
     def fails(source: Source) -> bool:
-        return asker(build_case(source))
+        return asker(build_case(source, case.formats))
 
     choices = reduce_choices(case.choices, fails)
-    return replace(build_case(ReplaySource(choices)), choices=choices)
+    return replace(build_case(ReplaySource(choices), case.formats), choices=choices)
 
 
-def cases() -> st.SearchStrategy[Case]:
+def cases(formats: Formats = ALL) -> st.SearchStrategy[Case]:
     """Cases as a hypothesis strategy; shrinks to a map that copies an input of ones."""
-    return _cases()
+    return _cases(formats)
 
 
 @st.composite
-def _cases(draw: st.DrawFn) -> Case:
-    return build_case(HypothesisSource(draw))
+def _cases(draw: st.DrawFn, formats: Formats) -> Case:
+    return build_case(HypothesisSource(draw), formats)
 
 
 def _smaller_program(case: Case, asker: _Asker) -> Case:
@@ -129,7 +130,7 @@ def _smaller_program(case: Case, asker: _Asker) -> Case:
         report_multiple_bugs=False,
         print_blob=False,
     )
-    @given(_cases())
+    @given(_cases(case.formats))
     def replay(candidate: Case) -> None:
         if asker(candidate):
             best[0] = candidate

@@ -249,7 +249,8 @@ def _gather(source: Source, frame: Frame, shape: _Shape, size: Size) -> None:
     safe = bounds.low >= 0 and bounds.high < size.value
     form = variable(name)
     if guarded and frame.dims and chance(source, 15):
-        form = form + variable(choose(source, frame.dims)[0])
+        moved = form + variable(choose(source, frame.dims)[0])
+        form = moved if frame.program.formats.i64 else form
     if guarded or not safe:
         shape.add_guarded(form, size)
     else:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from tang.fuzz.case import Case, draw_batch, draw_case
 from tang.fuzz.check import Every, make_check
 from tang.fuzz.coverage import Coverage
+from tang.fuzz.formats import formats_of
 from tang.fuzz.kernels import kernel_texts
 from tang.fuzz.mutants import apply_mutant, mutant_named
 from tang.fuzz.shrink import shrink
@@ -87,9 +88,9 @@ def serve(setup: Setup) -> Callable[[Batch | Shrink], Batched | Shrunk]:
 
 
 def _run_batch(setup: Setup, check: Every, task: Batch) -> Batched:
-    cases = draw_batch(setup.seed, task.count, task.start)
+    cases = draw_batch(setup.seed, task.count, task.start, formats_of(setup.backends))
     reports = check.check(cases)
-    coverage = Coverage()
+    coverage = Coverage(formats=formats_of(setup.backends))
     hits = []
     for case, report in zip(cases, reports, strict=True):
         coverage.add(case)
@@ -113,7 +114,7 @@ def _outcomes(setup: Setup, report: Report) -> set[tuple[str, str]]:
 
 def _run_shrink(setup: Setup, check: Every, task: Shrink) -> Shrunk:
     kind = kind_of(task.finding)
-    case = draw_case(setup.seed, task.index)
+    case = draw_case(setup.seed, task.index, formats_of(setup.backends))
 
     def fails(candidate: Case) -> bool:
         return any(kind_of(f) == kind for f in check.check([candidate])[0].findings)

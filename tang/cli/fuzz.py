@@ -20,8 +20,9 @@ def command(
     backends: Annotated[
         str,
         typer.Option(
-            help="comma-separated: c, `available` for all that run here, `none` for the rungs "
-            "up to replay, or package.module:factory for your own compiler"
+            help="comma-separated: c, opencl, …; `all` (or `available`) for every language that "
+            "runs here, `none` for the rungs up to replay, or package.module:factory for your own "
+            "compiler"
         ),
     ] = "available",
     examples: Annotated[int, typer.Option(min=1, help="how many programs to draw")] = 500,
@@ -95,7 +96,7 @@ def _backends(text: str) -> tuple[str, ...]:
 
     if text == "none":
         return ()
-    if text == "available":
+    if text in ("all", "available"):
         states = available()
         for name, reason in states.items():
             if reason:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from tang.fuzz.case import draw_batch
 from tang.fuzz.coverage import Coverage, coverage_of
-from tang.fuzz.features import CELLS
+from tang.fuzz.features import CELLS, cells_of
+from tang.fuzz.formats import formats_of
 from tang.ir.expr import OPS
 from tang.ir.monoids import BUILTIN
 
@@ -31,3 +32,15 @@ def test_counts_of_workers_add_up():
 def test_the_text_names_every_cell():
     text = Coverage().text()
     assert all(f" {cell.split(':', 1)[1]} 0" in text for cell in CELLS)
+
+
+def test_cells_that_the_backends_cannot_reach_are_dropped_and_said_so():
+    narrow = formats_of(("c", "wgsl"))
+    coverage = coverage_of(draw_batch(seed=1, count=300, formats=narrow), narrow)
+    assert set(CELLS) - set(cells_of(narrow)) == {
+        "schedule:store-f32-add-f64",
+        "schedule:store-f64-add-f64",
+    }
+    assert set(coverage.cells) <= set(cells_of(narrow))
+    assert "cells dropped: store-f32-add-f64, store-f64-add-f64" in coverage.text()
+    assert cells_of(formats_of(("c", "opencl", "cuda"))) == CELLS
