@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,12 +53,17 @@ class Died:
 
 @dataclass(frozen=True, slots=True)
 class Hung:
-    """The backend did not answer in time."""
+    """The backend did not answer, or did not even start, in time."""
 
     seconds: float
+    what: str = "no answer"
 
 
 Answer = dict[str, Array] | Unsupported | Died | Hung
+
+
+_START: Final = 3
+"""Imports may take so many times as long as an answer."""
 
 
 class Host:
@@ -70,19 +75,19 @@ class Host:
 
     def run(self, graph: Graph, inputs: Mapping[str, Array]) -> Answer:
         """What the backend answers for a graph without symbols."""
-        fresh = self._child is None
-        child = self._child = self._child or Child("tang.fuzz.backend:serve", self._factory)
+        limit, what = self._seconds * _START, "not started"
         try:
-            # The first answer includes imports, which may take their time.
-            answer: Answer = child.ask(
-                (to_json(graph), dict(inputs)), self._seconds * (1 + 2 * fresh)
-            )
+            if self._child is None:
+                self._child = Child("tang.fuzz.backend:serve", self._factory)
+                self._child.ask(None, limit)
+            limit, what = self._seconds, "no answer"
+            answer: Answer = self._child.ask((to_json(graph), dict(inputs)), limit)
         except ChildDiedError as e:
             self._child = None
             return Died(str(e))
         except ChildTimeoutError:
             self._child = None
-            return Hung(self._seconds)
+            return Hung(limit, what)
         return answer
 
     def close(self) -> None:
@@ -92,15 +97,30 @@ class Host:
             self._child = None
 
 
-def serve(factory: str) -> Callable[[tuple[str, dict[str, Array]]], Answer]:
-    """The child's handler: an exception of the backend ends the process, with its traceback."""
+Question = tuple[str, dict[str, Array]] | None
+
+
+def serve(factory: str) -> Callable[[Question], Answer | None]:
+    """The child's handler: an exception of the backend ends the process, with its traceback.
+
+    The question None is answered by None: the backend has started.
+    """
     backend: Backend = load(factory)()
 
-    def answer(message: tuple[str, dict[str, Array]]) -> Answer:
+    def answer(message: Question) -> Answer | None:
+        if message is None:
+            return None
         graph = from_json(message[0])
         reason = backend.supports(graph)
         if reason is not None:
-            return Unsupported(reason)
+            return Unsupported(_reason(reason))
         return {name: np.asarray(v) for name, v in backend.run(graph, message[1]).items()}
 
+    return answer
+
+
+def _reason(answer: object) -> str:
+    """The reason; a truth value, or nothing, would pass for a run that compared nothing."""
+    if not isinstance(answer, str) or not answer:
+        raise TypeError(f"supports() answers None or a reason, not {answer!r}")
     return answer

@@ -48,14 +48,15 @@ class BlackBox:
             result = RungResult(Rung.BACKEND, self._name, unsupported=answer.reason)
             return Report(case.name, (result,))
         if isinstance(answer, Died):
-            return self._fault(case, Verdict.CRASH, "the backend died", answer.reason)
+            text = f"the backend {answer.reason.partition(chr(10))[0]}"
+            return self._fault(case, Verdict.CRASH, text, answer.reason)
         if isinstance(answer, Hung):
-            text = f"no answer within {answer.seconds:g} s"
+            text = f"{answer.what} within {answer.seconds:g} s"
             return self._fault(case, Verdict.TIMEOUT, text, "")
         return self._compare(case, graph, answer)
 
     def _fault(self, case: Case, verdict: Verdict, message: str, detail: str) -> Report:
-        origin = detail.strip().rpartition("\n")[2]
+        origin = detail.strip().rpartition("\n")[2][:200]
         finding = Finding(
             Rung.BACKEND, verdict, message, backend=self._name, detail=detail, origin=origin
         )

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from tang.fuzz.case import draw_case
+from tang.fuzz.check import is_foreign
 from tang.fuzz.coverage import Coverage
 from tang.fuzz.findings import write_finding
 from tang.fuzz.formats import formats_of
@@ -65,12 +67,13 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class CampaignReport:
-    """What a campaign did and found."""
+    """What a campaign did and found; `interrupted` when it was stopped by Ctrl-C."""
 
     options: Options
     coverage: Coverage
     found: tuple[Found, ...]
     seconds: float
+    interrupted: bool = False
 
     @property
     def ok(self) -> bool:
@@ -88,6 +91,7 @@ class CampaignReport:
         lines = [
             f"campaign: seed {self.options.seed}, {self.coverage.draws} draws, "
             f"backends {backends}, {self.seconds:.1f} s, {rate:.1f} draws/s",
+            *(["interrupted: draws and findings are those up to then"] if self.interrupted else []),
             self.coverage.text(),
             f"findings: {len(self.found)}",
         ]
@@ -109,6 +113,7 @@ class CampaignReport:
             "formats": self.coverage.formats.text() or "all",
             "seconds": round(self.seconds, 3),
             "ok": self.ok,
+            "interrupted": self.interrupted,
             "cells": dict(sorted(self.coverage.cells.items())),
             "outcomes": {f"{b}: {v}": n for (b, v), n in sorted(self.coverage.outcomes.items())},
             "findings": [_found_data(f) for f in self.found],
@@ -135,7 +140,10 @@ def _found_data(found: Found) -> dict[str, object]:
 
 
 def run_campaign(options: Options) -> CampaignReport:
-    """Draw, check, shrink and write; returns when every draw has been accounted for."""
+    """Draw, check, shrink and write; returns when every draw has been accounted for.
+
+    Ctrl-C ends it earlier, with the report of what was done until then.
+    """
     start = time.monotonic()
     coverage = Coverage(formats=formats_of(options.backends))
     campaign = _Campaign(options, start, coverage)
@@ -147,17 +155,22 @@ def run_campaign(options: Options) -> CampaignReport:
         shrink_seconds=options.shrink_seconds,
     )
     pool = Pool("tang.fuzz.worker:serve", (setup,), max(1, options.jobs))
+    interrupted = False
     try:
         campaign.run(pool)
+    except KeyboardInterrupt:
+        interrupted = True
     finally:
         pool.close()
-    found = tuple(campaign.found.values())
-    return CampaignReport(options, campaign.coverage, found, time.monotonic() - start)
+    found, seconds = tuple(campaign.found.values()), time.monotonic() - start
+    return CampaignReport(options, campaign.coverage, found, seconds, interrupted)
 
 
 _Task = Batch | Shrink
 _BATCH_FACTOR: Final = 15
-"""A batch may take so many times the patience for one backend's answer."""
+"""A batch may take so many times the patience for one backend's answer, and each answer."""
+_FOREIGN_BATCH: Final = 10
+"""Foreign backends compile case by case: small batches lose nothing, and little to a hang."""
 
 
 @dataclass(slots=True)
@@ -176,8 +189,8 @@ class _Campaign:
         drawn = 0
         while True:
             while pool.idle and drawn < self.options.examples and self._may_draw():
-                count = min(self.options.batch, self.options.examples - drawn)
-                pool.submit(Batch(drawn, count), self.options.patience * _BATCH_FACTOR)
+                count = min(self._batch(), self.options.examples - drawn)
+                pool.submit(Batch(drawn, count), self._limit(count))
                 drawn += count
             if not pool.busy:
                 break
@@ -185,6 +198,16 @@ class _Campaign:
                 self._take(pool, task, answer)
             progress.show(self.coverage.draws, len(self.found))
         progress.clear()
+
+    def _foreign(self) -> int:
+        return sum(is_foreign(b) for b in self.options.backends)
+
+    def _batch(self) -> int:
+        batch = self.options.batch
+        return min(batch, _FOREIGN_BATCH) if self._foreign() else batch
+
+    def _limit(self, count: int) -> float:
+        return self.options.patience * (_BATCH_FACTOR + count * self._foreign())
 
     def _may_draw(self) -> bool:
         if self.options.stop and self.found:
@@ -201,6 +224,8 @@ class _Campaign:
             self._write(task, answer)
         elif isinstance(answer, Died) and isinstance(task, Batch):
             self._bisect(pool, task, answer)
+        elif isinstance(answer, Died) and isinstance(task, Shrink):
+            self._write_as_drawn(task)
 
     def _record(self, pool: Pool, hit: Hit) -> None:
         bucket = hit.finding.bucket
@@ -223,15 +248,24 @@ class _Campaign:
             formats = formats_of(self.options.backends).text()
             origin = f"tang fuzz, seed {self.options.seed}, draw {task.index}"
             origin += f", drawn {formats}" if formats else ""
-            found.folder = write_finding(self.options.out, shrunk, self.options.backends, origin)
+            taken = {f.folder for f in self.found.values() if f.folder and f is not found}
+            found.folder = write_finding(
+                self.options.out, shrunk, self.options.backends, origin, taken
+            )
+
+    def _write_as_drawn(self, task: Shrink) -> None:
+        """A finding that could not be shrunk: its first draw, without kernels, which may hang."""
+        formats = formats_of(self.options.backends)
+        case = draw_case(self.options.seed, task.index, formats)
+        self._write(task, Shrunk(case, task.finding, task.finding.to_text(), {}))
 
     def _bisect(self, pool: Pool, task: Batch, died: Died) -> None:
         """A batch killed its worker: run its halves, down to the draw that does it."""
         if task.count > 1:
             half = task.count // 2
-            limit = self.options.patience * _BATCH_FACTOR
-            pool.submit(Batch(task.start, half), limit)
-            pool.submit(Batch(task.start + half, task.count - half), limit)
+            rest = task.count - half
+            pool.submit(Batch(task.start, half), self._limit(half))
+            pool.submit(Batch(task.start + half, rest), self._limit(rest))
             return
         rung, frame = accused(died.reason)
         verdict = Verdict.TIMEOUT if died.timeout else Verdict.CRASH
@@ -239,4 +273,13 @@ class _Campaign:
         finding = Finding(rung, verdict, message, detail=died.reason, origin=frame)
         self.coverage.draws += 1
         self.coverage.outcomes["replay", verdict.value] += 1
-        self.found.setdefault(finding.bucket, Found(finding, task.start, 0)).draws += 1
+        self._record_death(finding, task.start)
+
+    def _record_death(self, finding: Finding, index: int) -> None:
+        known = self.found.get(finding.bucket)
+        if known is not None:
+            known.draws, known.index = known.draws + 1, min(known.index, index)
+            return
+        self.found[finding.bucket] = Found(finding, index)
+        if len(self.found) <= self.options.max_buckets:
+            self._write_as_drawn(Shrink(index, finding))

@@ -11,15 +11,19 @@ import importlib
 import os
 import pickle
 import select
+import signal
 import struct
 import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, Final
 
 _HEAD: Final = struct.Struct("<Q")
+_GRACE: Final = 1.0
+"""Seconds in which a child that is told to end may end its own children."""
 
 
 class ChildDiedError(Exception):
@@ -40,12 +44,14 @@ class Child:
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close()
         environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tang.fuzz.child"],
+            [sys.executable, "-c", "from tang.fuzz.child import main; main()"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,
             env=environment,
+            process_group=0,
         )
+        _LIVE.add(self)
         self.send((list(sys.path), target, arguments))
 
     def send(self, message: object) -> None:
@@ -74,12 +80,20 @@ class Child:
         return self.receive(timeout)
 
     def close(self) -> None:
-        """End the process."""
+        """End the process, its own children, and whatever it left running."""
         if self._process.poll() is None:
-            self._process.kill()
+            self._process.terminate()
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(_GRACE)
+        self._kill()
         self._process.wait()
+        _LIVE.discard(self)
         for pipe in (self._process.stdin, self._process.stdout, self._log):
             _close(pipe)
+
+    def _kill(self) -> None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
 
     def _exactly(self, count: int, deadline: float | None) -> bytes:
         data = bytearray()
@@ -108,6 +122,17 @@ class Child:
         if pipe is None:
             raise ChildDiedError("the child has no pipe")
         return pipe
+
+
+_LIVE: Final[set[Child]] = set()
+"""The children of this process, which end with it."""
+
+
+def _end(signum: int, frame: object) -> None:
+    """Told to end: the children first, for each leads a group of its own."""
+    for child in _LIVE:
+        child._kill()
+    os._exit(128 + signum)
 
 
 def _close(pipe: IO[bytes] | None) -> None:
@@ -139,17 +164,20 @@ def _read(pipe: IO[bytes]) -> Any:  # noqa: ANN401 - any message
 
 
 def main() -> None:
-    """The child's side: answers go to the pipe, prints to stderr; an exception ends it."""
-    answers = os.fdopen(os.dup(1), "wb")
+    """The child's side: messages have pipes of their own; an exception ends it.
+
+    What handlers and their programs print goes to stderr, and what they read is empty.
+    """
+    signal.signal(signal.SIGTERM, _end)
+    questions, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
     os.dup2(2, 1)
-    path, target, arguments = _read(sys.stdin.buffer)
+    path, target, arguments = _read(questions)
     sys.path[:] = path
     handler = load(target)(*arguments)
     while True:
-        data = pickle.dumps(handler(_read(sys.stdin.buffer)))
+        data = pickle.dumps(handler(_read(questions)))
         answers.write(_HEAD.pack(len(data)) + data)
         answers.flush()
-
-
-if __name__ == "__main__":
-    main()

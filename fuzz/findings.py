@@ -10,6 +10,8 @@ import os
 import re
 import shutil
 import tempfile
+from collections.abc import Collection
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +27,21 @@ from tang.verify import Finding
 Array = NDArray[Any]
 
 
-def write_finding(out: Path, shrunk: Shrunk, backends: tuple[str, ...], origin: str) -> Path:
-    """Write one finding under `out` and return its folder, which replaces one of that name."""
+def write_finding(
+    out: Path,
+    shrunk: Shrunk,
+    backends: tuple[str, ...],
+    origin: str,
+    taken: Collection[Path] = (),
+) -> Path:
+    """Write one finding under `out` and return its folder, which replaces one of that name.
+
+    taken  folders of other findings of the campaign, which are not replaced
+    """
     out.mkdir(parents=True, exist_ok=True)
-    folder = out / folder_name(shrunk.finding)
+    name = folder_name(shrunk.finding)
+    names = chain((name,), (f"{name}-{n}" for n in count(2)))
+    folder = next(out / n for n in names if out / n not in taken)
     made = Path(tempfile.mkdtemp(prefix=".writing-", dir=out))
     made.chmod(0o755)
     for name, text in _files(shrunk, backends, origin, folder).items():

@@ -10,13 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tang.fuzz.case import Case, draw_batch, draw_case
-from tang.fuzz.check import Every, make_check
+from tang.fuzz.check import Every, is_foreign, make_check
 from tang.fuzz.coverage import Coverage
 from tang.fuzz.formats import formats_of
 from tang.fuzz.kernels import kernel_texts
 from tang.fuzz.mutants import apply_mutant, mutant_named
 from tang.fuzz.shrink import shrink
-from tang.verify import Finding, Report, Verdict
+from tang.verify import Finding, Report, Rung, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,8 @@ def _outcomes(setup: Setup, report: Report) -> set[tuple[str, str]]:
         if r.undecided:
             found.add((r.backend or "replay", Verdict.UNDECIDED.value))
     spoiled = {backend for backend, _ in found}
-    names = ("replay", *setup.backends)
+    ladder = not setup.backends or not all(is_foreign(b) for b in setup.backends)
+    names = (*(("replay",) if ladder else ()), *setup.backends)
     return found | {(n, Verdict.PASS.value) for n in names if not {n, "replay"} & spoiled}
 
 
@@ -125,6 +126,12 @@ def _run_shrink(setup: Setup, check: Every, task: Shrink) -> Shrunk:
     return Shrunk(small, finding, report.to_text(), kernel_texts(small))
 
 
-def kind_of(finding: Finding) -> tuple[str, str, str]:
-    """What must stay the same while a case shrinks: rung, verdict, backend."""
-    return finding.rung.value, finding.verdict.value, finding.backend
+def kind_of(finding: Finding) -> tuple[str, ...]:
+    """What must stay the same while a case shrinks: rung, verdict, backend.
+
+    A wrong answer of a foreign backend stays wrong in its values, or in its type.
+    """
+    kind = (finding.rung.value, finding.verdict.value, finding.backend)
+    if finding.rung is Rung.BACKEND and finding.verdict is Verdict.WRONG:
+        return (*kind, finding.origin)
+    return kind

@@ -90,6 +90,8 @@ def _trial(mutant: Mutant, seed: int, backends: tuple[str, ...], examples: int, 
         mutant=mutant.name,
     )
     report = run_campaign(options)
+    if report.interrupted:
+        raise KeyboardInterrupt
     if not report.found:
         return Trial(mutant, seed, None, "")
     first = min(report.found, key=lambda f: f.index)

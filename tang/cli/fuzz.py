@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import json
 import os
+import sys
+import tempfile
 import time
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -31,6 +34,9 @@ def command(
     seconds: Annotated[
         float, typer.Option(min=0.0, help="stop drawing after so long; 0 never does")
     ] = 0.0,
+    patience: Annotated[
+        float, typer.Option(min=0.1, help="seconds that your compiler's answer may take")
+    ] = 20.0,
     out: Annotated[Path, typer.Option(help="where findings go, a folder each")] = Path("findings"),
     power: Annotated[
         bool, typer.Option("--power", help="plant every mutant in turn: is it found and blamed?")
@@ -45,6 +51,8 @@ def command(
 
     A finding is shrunk and written as a folder: graph.json, a paste-ready repro.py (exit 1 with
     the fault, 0 without), the kernel's text, both sides up to the first differing value.
+
+    Ctrl-C ends it with the report of what was done (exit 130 when nothing was found).
 
     Examples:
 
@@ -63,10 +71,24 @@ def command(
         jobs=jobs or os.cpu_count() or 1,
         seconds=seconds or None,
         out=out,
+        patience=patience,
     )
+    _check_writable(out)
     report = run_campaign(options)
     print(json.dumps(report.to_data(), indent=1) if as_json else report.to_text())
-    raise typer.Exit(0 if report.ok else 1)
+    raise typer.Exit(1 if report.found else 130 if report.interrupted else 0)
+
+
+def _check_writable(out: Path) -> None:
+    """Whether findings can be written there, before any time is spent on them."""
+    place = out.absolute()
+    while not place.exists() and place != place.parent:
+        place = place.parent
+    try:
+        with tempfile.TemporaryDirectory(prefix=".writing-", dir=place):
+            return
+    except OSError as e:
+        raise UsageError(f"--out {out}: cannot write there: {e.strerror}") from e
 
 
 def _power(
@@ -108,7 +130,8 @@ def _backends(text: str) -> tuple[str, ...]:
     names = tuple(n.strip() for n in text.split(",") if n.strip())
     for name in names:
         if ":" in name:
-            load_object(name)
+            with redirect_stdout(sys.stderr):  # what a module prints is no part of the report
+                load_object(name)
         elif name not in BACKENDS:
             known = ", ".join(BACKENDS)
             raise UsageError(f"unknown backend {name!r}: one of {known}, or module:factory")

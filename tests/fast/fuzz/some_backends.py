@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import time
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
@@ -81,6 +83,51 @@ class Raising(Table):
 
 def raising():
     return Raising({})
+
+
+class Truthful(Table):
+    """Answers `supports` with a truth value."""
+
+    def supports(self, graph):
+        return False
+
+
+def truthful():
+    return Truthful({})
+
+
+class Chatty(Table):
+    """Prints, and reads what it can."""
+
+    def run(self, graph, inputs):
+        print("hello")
+        os.system("echo from a shell; cat > /dev/null")  # noqa: S605
+        return interpret(graph, inputs)
+
+
+def chatty():
+    return Chatty({})
+
+
+class Parent(Table):
+    """Leaves a process behind, and hangs."""
+
+    def run(self, graph, inputs):
+        Path(os.environ["TANG_TEST_PID"]).write_text(str(subprocess.Popen(["sleep", "600"]).pid))
+        time.sleep(600)
+
+
+def parent():
+    return Parent({})
+
+
+class Leaver(Table):
+    def run(self, graph, inputs):
+        os._exit(3)
+
+
+def leaver():
+    return Leaver({})
 
 
 class Slow(Table):

@@ -69,6 +69,28 @@ def test_a_hang_is_a_timeout():
     assert verdicts(check("slow", 1, seconds=0.5)) == {Verdict.TIMEOUT}
 
 
+def test_what_a_backend_prints_and_reads_does_not_disturb_it():
+    assert verdicts(check("chatty", 2)) == set()
+
+
+def test_a_truth_value_of_supports_is_no_pass():
+    (report,) = check("truthful", 1)
+    assert [f.verdict for f in report.findings] == [Verdict.CRASH]
+    assert "not False" in report.findings[0].origin
+
+
+def test_an_exit_is_a_crash_that_tells_its_status():
+    (report,) = check("leaver", 1)
+    assert report.findings[0].message == "the backend ended with status 3"
+    assert report.findings[0].origin == "ended with status 3"
+
+
+def test_a_hanging_backend_leaves_no_process_behind(tmp_path, monkeypatch, is_gone):
+    monkeypatch.setenv("TANG_TEST_PID", str(tmp_path / "pid"))
+    assert verdicts(check("parent", 1, seconds=4.0)) == {Verdict.TIMEOUT}
+    assert is_gone(int((tmp_path / "pid").read_text()))
+
+
 def test_a_wrong_shape_is_wrong_even_without_values():
     assert Verdict.WRONG in verdicts(check("careless", 3))
 

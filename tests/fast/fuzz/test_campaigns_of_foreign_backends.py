@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from tang.fuzz import Options, run_campaign
-from tang.fuzz.findings import folder_name
+from tang.fuzz.case import draw_case
+from tang.fuzz.findings import folder_name, write_finding
 from tang.fuzz.pool import Died, Pool
+from tang.fuzz.worker import Shrunk
 from tang.ir import from_json
 from tang.verify import Finding, Rung, Verdict
 
@@ -80,6 +86,28 @@ def test_a_campaign_goes_on_after_crashes():
     assert len(report.found) == 1
 
 
+def test_a_backend_that_hangs_is_a_whole_finding_too(tmp_path):
+    options = Options(
+        backends=(f"{BACKENDS}:slow",), examples=1, out=tmp_path, patience=2.0, shrink_seconds=0.1
+    )
+    report = run_campaign(options)
+    assert report.count(Verdict.TIMEOUT) == 1
+    (folder,) = tmp_path.iterdir()
+    assert {"graph.json", "repro.py", "report.txt", "inputs.npz"} <= {
+        p.name for p in folder.iterdir()
+    }
+    assert report.count(Verdict.PASS) == 0
+
+
+def test_findings_of_one_name_do_not_replace_each_other(tmp_path):
+    finding = Finding(Rung.BACKEND, Verdict.WRONG, "x", backend="m", origin="values")
+    shrunk = Shrunk(draw_case(1, 0), finding, "", {})
+    first = write_finding(tmp_path, shrunk, ("m",), "")
+    second = write_finding(tmp_path, shrunk, ("m",), "", {first})
+    assert first != second
+    assert write_finding(tmp_path, shrunk, ("m",), "") == first
+
+
 def test_the_report_counts_every_draw_in_text_and_data(found):
     report, _ = found
     assert f"{report.coverage.draws} draws" in report.to_text()
@@ -120,3 +148,22 @@ def test_a_pool_ends_a_child_that_takes_too_long():
 def test_folders_are_named_by_rung_verdict_backend_and_origin():
     finding = Finding(Rung.EMIT, Verdict.WRONG, "x", backend="c", origin="n0 / mul (f32)")
     assert folder_name(finding) == "emit-wrong-c-n0-mul-f32"
+
+
+def test_an_interrupted_campaign_reports_and_leaves_no_process(tmp_path, is_gone):
+    pid = tmp_path / "pid"
+    campaign = subprocess.Popen(
+        [sys.executable, "-m", "tang", "fuzz", "--backends", f"{BACKENDS}:parent", "--json",
+         "--examples", "9", "--jobs", "1", "--out", str(tmp_path / "out")],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        env={**os.environ, "TANG_TEST_PID": str(pid)},
+    )  # fmt: skip
+    while not (pid.exists() and pid.read_text()):
+        assert campaign.poll() is None
+        time.sleep(0.05)
+    campaign.send_signal(signal.SIGINT)
+    text, noise = campaign.communicate(timeout=20)
+    assert campaign.returncode == 130, noise
+    assert json.loads(text)["interrupted"]
+    assert noise == b""
+    assert is_gone(int(pid.read_text()))
