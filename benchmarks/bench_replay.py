@@ -133,8 +133,9 @@ def report_overhead() -> None:
             gather = time_launch(loads(101, tail), sizes, domain, True)
             gather -= time_launch(loads(1, tail), sizes, domain, True)
             launch = f"{short * 1e6:6.0f} µs a launch"
+            plain = f"{(long - short) / 200 * 1e6:5.2f} µs a float operation"
             print(
-                f"{lanes} lanes {domain:8}: {(long - short) / 200 * 1e6:5.2f} µs a float operation, "
+                f"{lanes} lanes {domain:8}: {plain}, "
                 f"{gather / 500 * 1e6:5.2f} µs an operation of a gather loop, {launch}"
             )
 
