@@ -35,8 +35,9 @@ def test_the_backend_in_the_readme_is_the_example_and_its_bug_is_found(tmp_path)
     shown = next(text for text in python_blocks() if "fuzz your own compiler" in text.lower())
     assert shown == example
     assert len(shown.splitlines()) <= 30
-    (tmp_path / "fuzz_your_compiler.py").write_text(shown)
-    command = re.search(r"tang (fuzz --backends fuzz_your_compiler\S+ [^`(]*)`", README).group(1)
+    (tmp_path / "examples").mkdir()
+    (tmp_path / "examples" / "fuzz_your_compiler.py").write_text(shown)
+    command = re.search(r"tang (fuzz --backends examples/\S+ [^`(]*)`", README).group(1)
     done = subprocess.run(
         [sys.executable, "-m", "tang", *command.split(), "--json"],
         cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True, check=False,
