@@ -25,6 +25,7 @@ from tang.emulator.formats import load_form
 from tang.emulator.ints import RANGE, STORED
 from tang.emulator.machine import Machine, Observer, Value
 from tang.emulator.memory import Cells
+from tang.emulator.profiled import Native, no_native
 from tang.emulator.records import Decision, Finding, Journal, Kind
 from tang.emulator.rounding import require_subnormals
 from tang.emulator.statements import allocate, compiled
@@ -32,6 +33,7 @@ from tang.errors import GraphError, LimitError
 from tang.ir.bind import infer_sizes
 from tang.kernel.ir import Type
 from tang.kernel.plan import Buffer, Launch, Plan, Role
+from tang.kernel.profile import IEEE, Profile
 
 Array = npt.NDArray[Any]
 
@@ -76,6 +78,8 @@ def replay(
     sanitize: bool = True,
     abstracted: bool = False,
     observer: Observer | None = None,
+    profile: Profile = IEEE,
+    native: Native = no_native,
 ) -> Replay:
     """Run every launch of a plan on its inputs.
 
@@ -85,9 +89,11 @@ def replay(
     abstracted  evaluate calls of functions with `implements` as the abstract function
     observer    receives (function, args, result) of every call, all lanes at once; from "shadow"
                 the values in formats alone
+    profile     of the device that is followed, in "formats" and "shadow"
+    native      gives the results of rows that it rounds in its own way
     Raises GraphError for missing, unknown or misshapen inputs.
     """
-    chosen = domain_named(domain) if isinstance(domain, str) else domain
+    chosen = domain_named(domain, profile, native) if isinstance(domain, str) else domain
     arrays = {name: np.asarray(value) for name, value in inputs.items()}
     if sizes is None:
         sizes = infer_sizes(plan.graph, {n: a.shape for n, a in arrays.items()})
@@ -112,13 +118,15 @@ def replay_launch(
     sanitize: bool = True,
     abstracted: bool = False,
     observer: Observer | None = None,
+    profile: Profile = IEEE,
+    native: Native = no_native,
 ) -> Replay:
     """Run one launch on the given state of its buffers, which stays unchanged.
 
     Buffers that the kernel may write count as uninitialised unless `valid` says which elements
     hold data; each of their elements must be written. The result's `buffers` has the new state.
     """
-    chosen = domain_named(domain) if isinstance(domain, str) else domain
+    chosen = domain_named(domain, profile, native) if isinstance(domain, str) else domain
     session = _Session(chosen, dict(sizes), sanitize, abstracted, observer)
     known = dict(valid or {})
     memory: dict[str, _Memory] = {}

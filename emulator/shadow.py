@@ -107,7 +107,7 @@ def _comparison(op: str, type_: Type, site: Site) -> Callable[..., Any]:
         taken, other = test(a.value, b.value), test(a.shadow, b.shadow)
         flipped = taken != other
         if flipped.any():
-            _record(m, site, op, flipped, (_wide(a.value), _wide(b.value)), a.bound + b.bound)
+            record_flip(m, site, op, flipped, (_wide(a.value), _wide(b.value)), a.bound + b.bound)
         return taken
 
     return compare
@@ -118,7 +118,7 @@ def _isnan(site: Site) -> Callable[..., Any]:
         taken = np.isnan(a.value)
         flipped = taken != np.isnan(a.shadow)
         if flipped.any():
-            _record(m, site, "isnan", flipped, (_wide(a.value), a.shadow), a.bound)
+            record_flip(m, site, "isnan", flipped, (_wide(a.value), a.shadow), a.bound)
         return taken
 
     return isnan
@@ -131,7 +131,7 @@ def _floor(site: Site) -> Callable[..., Shadowed]:
         flipped = (wide != other) & ~(np.isnan(wide) & np.isnan(other))
         if flipped.any():
             border = np.where(other > wide, wide + 1, wide)
-            _record(m, site, "floor", flipped, (_wide(a.value), border), a.bound)
+            record_flip(m, site, "floor", flipped, (_wide(a.value), border), a.bound)
         return Shadowed(value, wide, np.zeros(np.shape(wide)))
 
     return floor
@@ -141,11 +141,11 @@ def _to_int(m: Machine, type_: Type, value: Shadowed, site: Site) -> Value:
     wide = _wide(value.value)
     flipped = (wide != np.floor(value.shadow)) & ~np.isnan(wide)
     if flipped.any():
-        _record(m, site, "convert", flipped, (wide, value.shadow), value.bound)
+        record_flip(m, site, "convert", flipped, (wide, value.shadow), value.bound)
     return formats.to_int(m, type_, value.value, site)
 
 
-def _record(
+def record_flip(
     m: Machine, site: Site, op: str, flipped: Value, sides: tuple[Any, Any], bound: Value
 ) -> None:
     lanes = m.active(flipped)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import numpy.typing as npt
@@ -22,6 +22,7 @@ from tang.ir.graph import Graph
 from tang.kernel.schedule import Schedule
 from tang.schedule import schedule_auto
 from tang.verify.backends import open_backend
+from tang.verify.follow import Terms, replay_on, terms_of
 from tang.verify.inputs import random_inputs
 from tang.verify.report import Finding, Report, RungResult
 from tang.verify.rung_emit import Trial, check_emit, jobs_of, trials
@@ -80,7 +81,7 @@ def _emit_everywhere(climbs: Sequence[_Climb], devices: Mapping[str, Device]) ->
 
     Each device has a process and a thread of its own; results are noted in the devices' order.
     """
-    apart = [[_Climb(c.task, trials=c.trials) for c in climbs] for _ in devices]
+    apart = [[c.apart() for c in climbs] for _ in devices]
     with ThreadPoolExecutor(len(devices)) as pool:
         list(pool.map(_emit, apart, devices, devices.values()))
     for column in apart:
@@ -97,6 +98,12 @@ class _Climb:
     results: list[RungResult] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     trials: list[Trial] = field(default_factory=list)
+    subject: Subject | None = None
+    lowered: Replay | None = None
+
+    def apart(self) -> _Climb:
+        """The same place, with records of its own."""
+        return _Climb(self.task, trials=self.trials, subject=self.subject, lowered=self.lowered)
 
     def note(self, result: RungResult, findings: Sequence[Finding]) -> None:
         self.results.append(result)
@@ -125,6 +132,7 @@ def _climb(task: Task) -> _Climb:
     expanded = _expand(climb, subject)
     if expanded is None:
         return climb
+    climb.subject, climb.lowered = subject, lowered.replayed
     climb.trials = trials(subject, expanded)
     rounded = climb.attempt(Rung.ROUND, lambda: check_round(subject, lowered.replayed, expanded))
     if rounded is not None:
@@ -150,11 +158,40 @@ def _expand(climb: _Climb, subject: Subject) -> Replay | None:
 
 def _emit(climbs: Sequence[_Climb], name: str, device: Device) -> None:
     """The rung `emit` on one device for every task that came so far."""
-    ready = [c for c in climbs if c.trials]
+    ready = _on_terms([c for c in climbs if c.trials], name, device)
     for climb, outcomes in zip(ready, _run_all(ready, name, device), strict=True):
         if outcomes is not None:
             result, findings = check_emit(climb.trials, outcomes, name)
             climb.note(result, findings)
+
+
+def _on_terms(climbs: Sequence[_Climb], name: str, device: Device) -> list[_Climb]:
+    """The tasks that can be judged on a device, with what its profile says they must write."""
+    try:
+        terms = terms_of(device)
+    except DeviceError as e:
+        for c in climbs:
+            c.results.append(RungResult(Rung.EMIT, name, unsupported=str(e)))
+        return []
+    if terms is None:
+        return list(climbs)
+    return [c for c in climbs if not _can_say(c, device.language) or _follow(c, name, terms)]
+
+
+def _follow(climb: _Climb, name: str, terms: Terms) -> bool:
+    """Replay a task as a device computes it, and judge its rounding there; whether that worked."""
+    subject, lowered = climb.subject, climb.lowered
+    if subject is None or lowered is None:
+        return False
+    replayed = climb.attempt(Rung.EMIT, lambda: replay_on(subject, terms), name)
+    if replayed is None:
+        return False
+    climb.trials = trials(subject, replayed)
+    rounded = climb.attempt(Rung.ROUND, lambda: check_round(subject, lowered, replayed), name)
+    if rounded is not None:
+        result, findings = rounded
+        climb.note(replace(result, backend=name), [replace(f, backend=name) for f in findings])
+    return True
 
 
 _Outcomes = list[Sequence[Outcome]]

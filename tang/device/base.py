@@ -14,6 +14,7 @@ from typing import Any, Final, Protocol
 from tang.device.storage import AnyArray, Poison
 from tang.emit.unit import emit
 from tang.kernel.ir import Kernel, Type
+from tang.kernel.profile import Profile
 
 GUARD_BYTES: Final = 256
 """Guard zone on either side of every buffer of a job; also the alignment of buffers."""
@@ -27,20 +28,6 @@ class Limits:
     workgroup: int | None = None
     shared_bytes: int | None = None
     buffers: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Profile:
-    """How a device computes, where IEEE 754 leaves or vendors take a choice.
-
-    fused      whether `fma` rounds once
-    flushes    whether subnormal operands or results become zero
-    contracts  whether a product and a sum may fuse unasked
-    """
-
-    fused: bool = True
-    flushes: bool = False
-    contracts: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +136,9 @@ class Device(Protocol):
     @property
     def limits(self) -> Limits: ...
     @property
-    def profile(self) -> Profile: ...
+    def profile(self) -> Profile:
+        """How it computes: IEEE where the bits are asserted (every CPU stack), else as probed."""
+        ...
 
     def compile(self, kernels: Sequence[Kernel]) -> tuple[Compiled, ...]:
         """Compile kernels together; equal texts may share one library."""

@@ -7,6 +7,7 @@ compiler options are not used. It needs an NVIDIA GPU; the same text runs withou
 
 from __future__ import annotations
 
+import functools
 import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,9 +16,10 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from tang.device.base import Allocation, Compiled, Job, Limits, Outcome, Profile
+from tang.device.base import Allocation, Compiled, Job, Limits, Outcome
 from tang.device.compiler import default_cache
 from tang.device.isolation import Isolation, Runner
+from tang.device.probe import probed
 from tang.device.storage import AnyArray, dtype_of
 from tang.device.texts import (
     TextStore,
@@ -29,6 +31,7 @@ from tang.device.texts import (
 from tang.emit.unit import emit_unit
 from tang.errors import DeviceError, LimitError
 from tang.kernel.ir import Kernel, Type
+from tang.kernel.profile import Profile
 
 if TYPE_CHECKING:
     from tang.device.runner_cuda import Context
@@ -58,7 +61,6 @@ class Cuda:
 
     name: Final = "cuda"
     language: Final = "cuda"
-    profile: Final = Profile()
 
     def __init__(self, options: CudaOptions | None = None) -> None:
         self._options = options or CudaOptions()
@@ -72,6 +74,11 @@ class Cuda:
             shared_bytes=facts["MaxSharedMemoryPerBlock"],
             buffers=_POINTERS,
         )
+
+    @functools.cached_property
+    def profile(self) -> Profile:
+        """As the GPU's probes say."""
+        return probed(self)
 
     @property
     def identity(self) -> tuple[str, ...]:

@@ -13,13 +13,14 @@ from typing import Final
 
 import numpy as np
 
-from tang.device.base import Allocation, Compiled, Job, Limits, Outcome, Profile, Ran
+from tang.device.base import Allocation, Compiled, Job, Limits, Outcome, Ran
 from tang.device.compiler import Compiler, CompilerOptions, open_compiler
 from tang.device.isolation import Isolation
 from tang.device.storage import AnyArray, dtype_of
 from tang.emit.unit import emit_unit
 from tang.errors import DeviceError
 from tang.kernel.ir import Kernel, Type
+from tang.kernel.profile import IEEE
 
 _SCALARS: Final[dict[Type, type[ctypes._SimpleCData[int]]]] = {
     Type.I32: ctypes.c_int32,
@@ -34,7 +35,7 @@ class HostC:
     name: Final = "host-c"
     language: Final = "c"
     limits: Final = Limits()
-    profile: Final = Profile()
+    profile: Final = IEEE
 
     def __init__(self, options: CompilerOptions | None = None, memory: int = 2**31) -> None:
         self._compiler: Compiler = open_compiler(options or CompilerOptions())

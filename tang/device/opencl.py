@@ -7,6 +7,7 @@ cache folder by content, where PoCL keeps its binaries too.
 
 from __future__ import annotations
 
+import functools
 import os
 import shutil
 import weakref
@@ -17,9 +18,10 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from tang.device.base import Allocation, Compiled, Job, Limits, Outcome, Profile
+from tang.device.base import Allocation, Compiled, Job, Limits, Outcome
 from tang.device.compiler import default_cache
 from tang.device.isolation import Isolation, Runner
+from tang.device.probe import probed
 from tang.device.storage import AnyArray, dtype_of
 from tang.device.texts import (
     TextStore,
@@ -31,6 +33,7 @@ from tang.device.texts import (
 from tang.emit.unit import emit_unit
 from tang.errors import DeviceError
 from tang.kernel.ir import Kernel, Type
+from tang.kernel.profile import Profile
 
 if TYPE_CHECKING:
     import pyopencl
@@ -44,7 +47,7 @@ ALIGN: Final = 512
 """Sub-buffers start at multiples of this many bytes, the most that any known ICD asks for."""
 
 _BUILD: Final = 300.0
-_KEEPS_SUBNORMALS, _FUSES = 1 << 0, 1 << 5  # bits of CL_DEVICE_SINGLE_FP_CONFIG
+_FUSES: Final = 1 << 5  # a bit of CL_DEVICE_SINGLE_FP_CONFIG
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,10 +85,13 @@ class OpenCL:
             shared_bytes=found.local_mem_size,
             buffers=found.max_parameter_size // 8,  # bytes of a pointer
         )
-        config = found.single_fp_config
-        self.profile: Final = Profile(
-            fused=bool(config & _FUSES), flushes=not config & _KEEPS_SUBNORMALS
-        )
+        self._fuses = bool(found.single_fp_config & _FUSES)
+
+    @functools.cached_property
+    def profile(self) -> Profile:
+        """IEEE on PoCL, whose bits are asserted; else as probed."""
+        pocl = "Portable Computing Language" in self.description
+        return Profile(fused=self._fuses) if pocl else probed(self)
 
     @property
     def identity(self) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ bound range, which is a buffer with the zone behind it: what is written further 
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,9 +16,10 @@ from typing import Final
 
 import numpy as np
 
-from tang.device.base import Allocation, Compiled, Job, Limits, Outcome, Profile
+from tang.device.base import Allocation, Compiled, Job, Limits, Outcome
 from tang.device.isolation import Runner
 from tang.device.iterations import check_iterations
+from tang.device.probe import probed
 from tang.device.runner_opengl import Handle, Session, scalar_words
 from tang.device.shaders import Shaders
 from tang.device.storage import AnyArray, dtype_of
@@ -28,6 +30,7 @@ from tang.emit.walk import postorder, statements, subexpressions
 from tang.emit.words import refuse_wide_integers
 from tang.errors import DeviceError
 from tang.kernel.ir import Array, Kernel, Type
+from tang.kernel.profile import IEEE, Profile
 
 ENABLE: Final = "pip install moderngl glcontext; apt-get install libegl1 libgl1-mesa-dri"
 """What makes the target run on a machine without a GPU."""
@@ -66,7 +69,6 @@ class OpenGL:
             shared_bytes=32768,  # the least that OpenGL 4.5 allows
             buffers=info["GL_MAX_COMPUTE_SHADER_STORAGE_BLOCKS"] - 1,
         )
-        self.profile: Final = Profile(fused=True)  # in doubles, whatever the device does
         runner = Runner(
             script=Path(__file__).with_name("runner_opengl.py"),
             flags=("-P",),
@@ -76,6 +78,11 @@ class OpenGL:
         )
         self._shaders: Final = Shaders(self.language, runner, chosen.cache, chosen.memory)
         self._programs: dict[tuple[str, str], Handle] = {}
+
+    @functools.cached_property
+    def profile(self) -> Profile:
+        """IEEE on Mesa's software driver, whose bits are asserted; else as probed."""
+        return IEEE if "llvmpipe" in self.description else probed(self)
 
     def compile(self, kernels: Sequence[Kernel]) -> tuple[Compiled, ...]:
         """Compile kernels in the worker, together."""

@@ -1,22 +1,27 @@
 """The survey behind `tang doctor`: which targets run here, and what would enable the others.
 
-Defines `Row` and `survey`. Relies on the compiler's own answer to `--version`. It compiles and
-changes nothing.
+Defines `Row` and `survey`. Relies on what compilers and drivers say of themselves, and on probes
+for profiles, which are measured once and kept. It judges nothing.
 """
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 
-from tang.device.base import Profile
+from tang.device.base import Device
 from tang.device.compiler import CompilerOptions, open_compiler
 from tang.device.host_c import HostC
+from tang.device.probe import probed
 from tang.errors import DeviceError
+from tang.kernel.profile import Profile
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One target: whether it runs here, what it is, and the command that would enable it."""
+    """One target: whether it runs here, what it is, and the command that would enable it.
+
+    profile  as probed;  `refusal` says why there is none
+    """
 
     target: str
     device: str
@@ -24,20 +29,21 @@ class Row:
     detail: str
     enable: str = ""
     profile: Profile | None = None
+    refusal: str = ""
 
     def to_data(self) -> dict[str, object]:
         """The row as plain data."""
-        return asdict(self)
+        profile = None if self.profile is None else self.profile.to_data()
+        return {**asdict(self), "profile": profile}
 
     def to_text(self) -> str:
         """The row as one line, and a second one when it needs something."""
         state = "yes" if self.available else "no"
         line = f"{self.target:8} {self.device:10} {state:4} {self.detail}"
         if self.profile is not None:
-            facts = ", ".join(
-                f"{k} {'yes' if v else 'no'}" for k, v in asdict(self.profile).items()
-            )
-            line += f" ({facts})"
+            line += f"\n{'':9}profile: {self.profile.to_text()}"
+        if self.refusal:
+            line += f"\n{'':9}profile: {self.refusal}"
         return line if not self.enable else f"{line}\n{'':9}enable: {self.enable}"
 
 
@@ -46,12 +52,22 @@ def survey() -> tuple[Row, ...]:
     return (_host(), _opencl(), _cuda(), _webgpu(), _opengl())
 
 
+def _running(target: str, detail: str, device: Device) -> Row:
+    """A target that runs here, and what its probes give; its processes end."""
+    try:
+        return Row(target, device.name, True, detail, profile=probed(device))
+    except DeviceError as e:
+        return Row(target, device.name, True, detail, refusal=str(e))
+    finally:
+        device.close()
+
+
 def _host() -> Row:
     try:
         version = open_compiler(CompilerOptions()).version.splitlines()[0]
     except DeviceError as e:
         return Row("c", HostC.name, False, str(e), "apt-get install gcc, or pip install ziglang")
-    return Row("c", HostC.name, True, version, profile=HostC.profile)
+    return _running("c", version, HostC())
 
 
 def _opencl() -> Row:
@@ -61,7 +77,7 @@ def _opencl() -> Row:
         found = OpenCL()
     except DeviceError as e:
         return Row("opencl", OpenCL.name, False, str(e.__cause__ or e), ENABLE)
-    return Row("opencl", OpenCL.name, True, found.description, profile=found.profile)
+    return _running("opencl", found.description, found)
 
 
 def _cuda() -> Row:
@@ -71,7 +87,7 @@ def _cuda() -> Row:
         found = Cuda()
     except DeviceError as e:
         return Row("cuda", Cuda.name, False, str(e.__cause__ or e), ENABLE)
-    return Row("cuda", Cuda.name, True, found.description, profile=found.profile)
+    return _running("cuda", found.description, found)
 
 
 def _webgpu() -> Row:
@@ -82,7 +98,7 @@ def _webgpu() -> Row:
         description = found.description
     except DeviceError as e:
         return Row("wgsl", WebGPU.name, False, str(e.__cause__ or e), ENABLE)
-    return Row("wgsl", WebGPU.name, True, description, profile=found.profile)
+    return _running("wgsl", description, found)
 
 
 def _opengl() -> Row:
@@ -92,4 +108,4 @@ def _opengl() -> Row:
         found = OpenGL()
     except DeviceError as e:
         return Row("glsl", OpenGL.name, False, str(e.__cause__ or e), ENABLE)
-    return Row("glsl", OpenGL.name, True, found.description, profile=found.profile)
+    return _running("glsl", found.description, found)

@@ -7,6 +7,7 @@ buffer with the zone behind it: what is written further away is dropped or lands
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import os
 from collections.abc import Sequence
@@ -16,14 +17,16 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from tang.device.base import Allocation, Compiled, Job, Limits, Outcome, Profile
+from tang.device.base import Allocation, Compiled, Job, Limits, Outcome
 from tang.device.isolation import Runner
 from tang.device.iterations import MESA, check_iterations, iterations
+from tang.device.probe import probed
 from tang.device.shaders import Shaders
 from tang.device.storage import AnyArray, dtype_of
 from tang.device.texts import check_workgroups, seconds_of
 from tang.errors import DeviceError
 from tang.kernel.ir import Kernel, Type
+from tang.kernel.profile import Profile
 
 if TYPE_CHECKING:
     from tang.device.runner_webgpu import Handle, Session
@@ -55,7 +58,6 @@ class WebGPU:
     name: Final = "webgpu"
     language: Final = "wgsl"
     limits: Final = Limits(index_bits=32, workgroup=1024, shared_bytes=32768, buffers=31)
-    profile: Final = Profile(fused=False)
 
     def __init__(self, options: WebGPUOptions | None = None) -> None:
         if importlib.util.find_spec("wgpu") is None:
@@ -77,6 +79,11 @@ class WebGPU:
         """The adapter and its driver."""
         info = self._here.adapter.info
         return f"{info['device']}, {info['backend_type']}, {info['description']}"
+
+    @functools.cached_property
+    def profile(self) -> Profile:
+        """IEEE on Mesa's software driver, whose bits are asserted; else as probed."""
+        return Profile(fused=False) if "llvmpipe" in self.description else probed(self)
 
     def start(self) -> None:
         """Start the worker; raises DeviceError when there is no adapter."""

@@ -16,7 +16,7 @@ import numpy as np
 from tang.device.base import Compiled, Device, Outcome, Ran
 from tang.emit.dialect import UnsupportedError
 from tang.emit.unit import emit
-from tang.errors import LimitError
+from tang.errors import DeviceError, LimitError
 from tang.kernel.ir import Kernel
 from tang.verify.compare import memory_equal
 from tang.verify.conformance.case import Case
@@ -24,6 +24,7 @@ from tang.verify.conformance.gaps import gaps_of
 from tang.verify.conformance.operations import operation_cases
 from tang.verify.conformance.programs import program_cases
 from tang.verify.conformance.statements import statement_cases
+from tang.verify.follow import terms_of, trials_on
 from tang.verify.report import Finding, Report, RungResult
 from tang.verify.rung_emit import Trial, check_emit, jobs_of
 from tang.verify.verdict import Rung, Verdict
@@ -57,6 +58,13 @@ def run_conformance(device: Device, cases: Sequence[Case] | None = None) -> Repo
             excused.append(f"{case.name}: {allowed}")
         else:
             findings.append(_finding(device, case, Verdict.UNSUPPORTED, reason))
+    try:
+        terms = terms_of(device)
+    except DeviceError as e:
+        result = RungResult(Rung.EMIT, device.name, unsupported=str(e))
+        return Report(f"conformance of {device.name}", (result,), tuple(findings))
+    if terms is not None:
+        runnable = [replace(c, trials=trials_on(c.trials, terms)) for c in runnable]
     ran = [r for batch in _batches(runnable) for r in _run_batch(batch, device)]
     findings += [f for _, found in ran for f in found]
     elements = sum(r.elements for r, _ in ran)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from tang.device.base import Device
+from tang.errors import DeviceError
 
 PARTS: Final = ("tang", "tang.interpreter", "tang.emulator", "tang.verify")
 """Packages whose sources decide a verdict."""
@@ -65,8 +66,16 @@ def device_identity(name: str, device: Device) -> str | None:
         return None
     parts = (own,) if isinstance(own, str) else own
     kind = type(device).__qualname__
-    facts = (repr(device.limits), repr(device.profile), *_bindings())
+    facts = (repr(device.limits), _profile(device), *_bindings())
     return digest([name, device.name, device.language, kind, *facts, *(str(p) for p in parts)])
+
+
+def _profile(device: Device) -> str:
+    """The profile in words, or why there is none."""
+    try:
+        return repr(device.profile)
+    except DeviceError as e:
+        return str(e)
 
 
 def _bindings() -> Iterator[str]:

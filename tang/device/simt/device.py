@@ -24,7 +24,6 @@ from tang.device.base import (
     Limits,
     Outcome,
     OutOfMemory,
-    Profile,
     Ran,
 )
 from tang.device.compiler import CompilerOptions
@@ -49,6 +48,7 @@ from tang.emit.dialect import UnsupportedError
 from tang.emit.unit import emit_unit
 from tang.errors import DeviceError
 from tang.kernel.ir import U8, Kernel, Param, Type
+from tang.kernel.profile import IEEE
 
 _HEADERS: Final = {"cuda": "simt_cuda.h", "msl": "simt_metal.h"}
 _SHARED: Final = {"cuda": 48 << 10, "msl": 32 << 10}
@@ -68,7 +68,7 @@ class Checked:
 class Simt:
     """Kernels of one language, "cuda" or "msl", on this machine; see `Device` for the methods."""
 
-    profile: Final = Profile()
+    profile: Final = IEEE
 
     def __init__(
         self,

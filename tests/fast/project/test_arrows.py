@@ -34,6 +34,7 @@ ALLOWED = {
         "tang.ir",
         "tang.kernel.ir",
         "tang.kernel.plan",
+        "tang.kernel.profile",  # how a device computes, as data: replay follows it
         "tang.interpreter",
     ),
 }

@@ -1,0 +1,93 @@
+"""Profiles: how a device computes where IEEE 754 leaves a choice or vendors take one, as data.
+
+Defines `Profile`, `IEEE` and the names of its rows. Relies on the types of the kernel IR. It
+measures nothing (`tang/device/probe.py` does) and computes nothing (the emulator does).
+
+A row is an operation over a format: "f32 add", or "f32 convert f64" for a conversion from f32.
+bf16 is computed in f32 on every device and rounded by integer arithmetic, so rows of f32 hold for
+it too. Loads, stores, selects and bit casts move bits and have no rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from tang.kernel.ir import Type
+
+SUBJECT: Final = (
+    "add", "sub", "mul", "neg", "div", "sqrt", "fma", "floor", "lt", "le", "eq",
+)  # fmt: skip
+"""Operations on floats that have a row per format."""
+
+
+def row(op: str, type_: Type) -> str:
+    """The name of the row of an operation, whose operands are of this type."""
+    computed = Type.F32 if type_ is Type.BF16 else type_
+    return f"{computed.value} {op}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """How a device computes.
+
+    reads_zero    rows that read subnormal operands as zeros of their sign
+    flushes       rows whose subnormal results become zeros of their sign
+    early         of those that flush, rows that also flush what is below the smallest normal
+                  number when rounded as if exponents had no end, though IEEE rounds it up to there
+    native        rows that do not round correctly; replay asks the device for their results
+    fused         whether `fma` rounds once
+    contracts     whether a product and a sum may fuse unasked
+    reassociates  whether expressions are rewritten as over the reals
+    conversions   how conversions to narrower formats round
+    formats       narrow formats that kernels may store, convert and compute in
+    subgroup      threads that run in lockstep; 0 where the device does not say
+    """
+
+    reads_zero: tuple[str, ...] = ()
+    flushes: tuple[str, ...] = ()
+    early: tuple[str, ...] = ()
+    native: tuple[str, ...] = ()
+    fused: bool = True
+    contracts: bool = False
+    reassociates: bool = False
+    conversions: str = "rne"
+    formats: tuple[str, ...] = ("f16", "bf16")
+    subgroup: int = 0
+
+    @property
+    def exact(self) -> bool:
+        """Whether every operation gives the bits of IEEE 754, so that plain replay holds."""
+        return not (self.reads_zero or self.flushes or self.native)
+
+    def to_data(self) -> dict[str, Any]:
+        """The profile as plain data, in a fixed order."""
+        return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
+
+    def to_text(self) -> str:
+        """The profile in one line."""
+        parts = [
+            f"fma {'fused' if self.fused else 'unfused'}",
+            f"contraction {'yes' if self.contracts else 'none'}",
+            f"rewriting {'yes' if self.reassociates else 'none'}",
+            f"subnormals {_rows({*self.reads_zero, *self.flushes}, 'flushed by') or 'kept'}",
+            f"rounding {_rows(self.native, 'the device its own in') or 'correct'}",
+            f"conversions {self.conversions}",
+            f"formats {' '.join(self.formats)}",
+        ]
+        return ", ".join(parts) + (f", subgroups of {self.subgroup}" if self.subgroup else "")
+
+
+def profile_from_data(data: dict[str, Any]) -> Profile:
+    """The profile that `to_data` wrote; raises TypeError for a field that there is none of."""
+    fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in data.items()}
+    return Profile(**fields)
+
+
+def _rows(rows: Collection[str], words: str) -> str:
+    return f"{words} {'; '.join(sorted(rows))}" if rows else ""
+
+
+IEEE: Final = Profile()
+"""Every operation as IEEE 754 says, rounded to nearest even."""
