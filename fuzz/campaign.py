@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -17,7 +18,7 @@ from tang.fuzz.case import draw_case
 from tang.fuzz.check import is_foreign
 from tang.fuzz.coverage import Coverage
 from tang.fuzz.findings import write_finding
-from tang.fuzz.formats import formats_of
+from tang.fuzz.formats import Formats, formats_of
 from tang.fuzz.ladder import accused
 from tang.fuzz.pool import Died, Pool
 from tang.fuzz.progress import Progress
@@ -36,8 +37,9 @@ class Options:
     batch       draws that are compiled together
     out         where findings are written; None writes none
     patience    seconds that a batch, and a foreign backend's answer, may take
-    stop        end at the first finding
+    stop        end once every backend has a finding
     mutant      a planted fault, applied in the workers alone
+    formats     what draws may ask for; None: what every backend can run
     """
 
     backends: tuple[str, ...] = ("c",)
@@ -53,16 +55,27 @@ class Options:
     stop: bool = False
     mutant: str = ""
     max_buckets: int = 20
+    formats: Formats | None = None
+
+    @property
+    def drawn(self) -> Formats:
+        """What draws may ask for."""
+        return self.formats or formats_of(self.backends)
 
 
 @dataclass(slots=True)
 class Found:
-    """One bucket of findings: one of them, the first draw that showed it, how many did."""
+    """One bucket of findings: one of them, the first draw that showed it, how many did.
+
+    first, texts  the draw of this finding; where a mutant is planted, its kernels' texts
+    """
 
     finding: Finding
     index: int
     draws: int = 1
     folder: Path | None = None
+    first: int = 0
+    texts: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +113,9 @@ class CampaignReport:
             lines.append(found.finding.to_text())
             lines.append(f"  draws: {found.draws}, the first: {self._draw(found.index)}")
             if found.folder is not None:
-                lines.append(f"  run again: python {os.fspath(found.folder / 'repro.py')}")
+                lines.append(
+                    f"  run again: python {os.fspath(found.folder.absolute() / 'repro.py')}"
+                )
         return "\n".join(lines)
 
     def to_data(self) -> dict[str, object]:
@@ -145,13 +160,14 @@ def run_campaign(options: Options) -> CampaignReport:
     Ctrl-C ends it earlier, with the report of what was done until then.
     """
     start = time.monotonic()
-    coverage = Coverage(formats=formats_of(options.backends))
+    coverage = Coverage(formats=options.drawn)
     campaign = _Campaign(options, start, coverage)
     setup = Setup(
         options.backends,
         options.seed,
         options.patience,
         options.mutant,
+        options.formats,
         shrink_seconds=options.shrink_seconds,
     )
     pool = Pool("tang.fuzz.worker:serve", (setup,), max(1, options.jobs))
@@ -210,10 +226,14 @@ class _Campaign:
         return self.options.patience * (_BATCH_FACTOR + count * self._foreign())
 
     def _may_draw(self) -> bool:
-        if self.options.stop and self.found:
+        if self.options.stop and self._found_everywhere():
             return False
         limit = self.options.seconds
         return limit is None or time.monotonic() - self.start < limit
+
+    def _found_everywhere(self) -> bool:
+        known = {f.finding.backend for f in self.found.values()}
+        return "" in known or (bool(known) and known >= set(self.options.backends))
 
     def _take(self, pool: Pool, task: _Task, answer: Batched | Shrunk | Died) -> None:
         if isinstance(answer, Batched):
@@ -233,7 +253,7 @@ class _Campaign:
         if known is not None:
             known.draws, known.index = known.draws + 1, min(known.index, hit.index)
             return
-        self.found[bucket] = Found(hit.finding, hit.index)
+        self.found[bucket] = Found(hit.finding, hit.index, first=hit.index, texts=hit.texts)
         if self.options.out is not None and len(self.found) <= self.options.max_buckets:
             self._shrink(pool, hit)
 
@@ -245,7 +265,7 @@ class _Campaign:
         found = self.found[task.finding.bucket]
         found.finding = shrunk.finding
         if self.options.out is not None:
-            formats = formats_of(self.options.backends).text()
+            formats = self.options.drawn.text()
             origin = f"tang fuzz, seed {self.options.seed}, draw {task.index}"
             origin += f", drawn {formats}" if formats else ""
             taken = {f.folder for f in self.found.values() if f.folder and f is not found}

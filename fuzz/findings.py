@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tang.fuzz.case import Case
+from tang.fuzz.check import is_foreign
 from tang.fuzz.schedule_json import schedule_to_json
 from tang.fuzz.worker import Shrunk
 from tang.ir import to_json, to_text
@@ -71,7 +72,7 @@ def _files(shrunk: Shrunk, backends: tuple[str, ...], origin: str, folder: Path)
 
 
 def _report_text(shrunk: Shrunk, origin: str, folder: Path) -> str:
-    command = f"python {os.fspath(folder / 'repro.py')}"
+    command = f"python {os.fspath(folder.absolute() / 'repro.py')}"
     inputs = "\n".join(
         f"{name} = {np.array2string(a, threshold=200)}" for name, a in shrunk.case.inputs.items()
     )
@@ -97,7 +98,7 @@ def _report_text(shrunk: Shrunk, origin: str, folder: Path) -> str:
 
 def repro_text(case: Case, finding: Finding, backends: tuple[str, ...], origin: str) -> str:
     """A program that exits 1 while the fault is there and 0 once it is gone."""
-    kept = (finding.backend,) if finding.backend in backends else backends
+    kept = tuple(map(_absolute, (finding.backend,) if finding.backend in backends else backends))
     arrays = "".join(
         f"    {name!r}: {_array_text(array)},\n" for name, array in case.inputs.items()
     )
@@ -107,7 +108,7 @@ def repro_text(case: Case, finding: Finding, backends: tuple[str, ...], origin: 
 """
 
 import sys
-
+{_found_from(kept)}
 from numpy import array, inf, nan, zeros  # noqa: F401
 
 from tang.fuzz import reproduce
@@ -123,6 +124,21 @@ INPUTS = {{
 
 sys.exit(reproduce(GRAPH, SCHEDULE, INPUTS, backends={kept!r}))
 '''
+
+
+def _absolute(backend: str) -> str:
+    """The backend as it is named from any folder."""
+    place, _, attribute = backend.rpartition(":")
+    if not place.endswith(".py"):
+        return backend
+    return f"{os.fspath(Path(place).absolute())}:{attribute}"
+
+
+def _found_from(backends: tuple[str, ...]) -> str:
+    """The line that finds modules of this folder from any other."""
+    if not any(is_foreign(b) and ".py:" not in b for b in backends):
+        return ""
+    return f"\nsys.path.insert(0, {os.fspath(Path.cwd())!r})\n"
 
 
 def _array_text(a: Array) -> str:

@@ -12,7 +12,8 @@ from typing import Any
 from numpy.typing import NDArray
 
 from tang.fuzz.case import Case
-from tang.fuzz.check import make_check
+from tang.fuzz.check import is_foreign, make_check
+from tang.fuzz.child import load
 from tang.fuzz.schedule_json import schedule_from_json
 from tang.ir import from_json, infer_sizes
 
@@ -22,13 +23,19 @@ Array = NDArray[Any]
 def reproduce(
     graph: str, schedule: str, inputs: Mapping[str, Array], backends: Sequence[str] = ("c",)
 ) -> int:
-    """Check one program and print the report: 1 with a finding, 0 without.
+    """Check one program and print the report: 1 with a finding, 0 without, 2 without the backend.
 
     graph, schedule  JSON text;  backends  names or factories, as for `tang fuzz --backends`
     """
     program = from_json(graph)
     sizes = infer_sizes(program, {name: a.shape for name, a in inputs.items()})
     case = Case(program, sizes, schedule_from_json(schedule), inputs)
+    for backend in filter(is_foreign, backends):
+        try:
+            load(backend)
+        except (ImportError, AttributeError) as e:
+            print(f"cannot load {backend}: {e}")
+            return 2
     check = make_check(backends)
     try:
         report = check.check([case])[0]

@@ -14,7 +14,7 @@ import pytest
 
 from tang.fuzz import Options, run_campaign
 from tang.fuzz.case import draw_case
-from tang.fuzz.findings import folder_name, write_finding
+from tang.fuzz.findings import folder_name, repro_text, write_finding
 from tang.fuzz.pool import Died, Pool
 from tang.fuzz.worker import Shrunk
 from tang.ir import from_json
@@ -167,3 +167,19 @@ def test_an_interrupted_campaign_reports_and_leaves_no_process(tmp_path, is_gone
     assert json.loads(text)["interrupted"]
     assert noise == b""
     assert is_gone(int(pid.read_text()))
+
+
+@pytest.mark.parametrize("place", ["own.py", "own"], ids=["file", "module"])
+def test_the_repro_runs_from_any_folder_until_its_backend_is_gone(tmp_path, monkeypatch, place):
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "own.py").write_text(BACKENDS.read_text())
+    monkeypatch.chdir(home)
+    monkeypatch.syspath_prepend(str(home))
+    finding = Finding(Rung.BACKEND, Verdict.CRASH, "x", backend=f"{place}:raising")
+    program = repro_text(draw_case(1, 0), finding, (finding.backend,), "by hand")
+    monkeypatch.chdir(tmp_path)
+    assert _status(tmp_path, program) == 1
+    assert _status(tmp_path, program.replace(":raising", ":honest")) == 0
+    (home / "own.py").unlink()
+    assert _status(tmp_path, program) == 2
