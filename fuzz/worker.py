@@ -6,15 +6,16 @@ for verdicts. It writes no files and keeps nothing between tasks but open backen
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from tang.fuzz.case import Case, draw_batch, draw_case
 from tang.fuzz.check import Every, is_foreign, make_check
 from tang.fuzz.coverage import Coverage
-from tang.fuzz.formats import formats_of
+from tang.fuzz.formats import Formats, formats_of
 from tang.fuzz.kernels import kernel_texts
 from tang.fuzz.mutants import apply_mutant, mutant_named
+from tang.fuzz.mutants.blame import emitted
 from tang.fuzz.shrink import shrink
 from tang.verify import Finding, Report, Rung, Verdict
 
@@ -27,8 +28,14 @@ class Setup:
     seed: int
     seconds: float = 20.0
     mutant: str = ""
+    formats: Formats | None = None
     shrink_calls: int = 300
     shrink_seconds: float = 60.0
+
+    @property
+    def drawn(self) -> Formats:
+        """What draws may ask for."""
+        return self.formats or formats_of(self.backends)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +56,11 @@ class Shrink:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A finding and the draw that showed it."""
+    """A finding and the draw that showed it; where a mutant is planted, its kernels' texts."""
 
     index: int
     finding: Finding
+    texts: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,15 +96,20 @@ def serve(setup: Setup) -> Callable[[Batch | Shrink], Batched | Shrunk]:
 
 
 def _run_batch(setup: Setup, check: Every, task: Batch) -> Batched:
-    cases = draw_batch(setup.seed, task.count, task.start, formats_of(setup.backends))
+    cases = draw_batch(setup.seed, task.count, task.start, setup.drawn)
     reports = check.check(cases)
-    coverage = Coverage(formats=formats_of(setup.backends))
+    coverage = Coverage(formats=setup.drawn)
     hits = []
     for case, report in zip(cases, reports, strict=True):
         coverage.add(case)
         coverage.outcomes.update(_outcomes(setup, report))
-        hits += [Hit(case.index, finding) for finding in report.findings]
+        hits += [Hit(case.index, f, _texts(setup, case, f)) for f in report.findings]
     return Batched(coverage, tuple(hits))
+
+
+def _texts(setup: Setup, case: Case, finding: Finding) -> dict[str, str]:
+    """What a planted mutant makes of the case's kernels."""
+    return emitted(case, finding.backend) if setup.mutant and finding.backend else {}
 
 
 def _outcomes(setup: Setup, report: Report) -> set[tuple[str, str]]:
@@ -115,7 +128,7 @@ def _outcomes(setup: Setup, report: Report) -> set[tuple[str, str]]:
 
 def _run_shrink(setup: Setup, check: Every, task: Shrink) -> Shrunk:
     kind = kind_of(task.finding)
-    case = draw_case(setup.seed, task.index, formats_of(setup.backends))
+    case = draw_case(setup.seed, task.index, setup.drawn)
 
     def fails(candidate: Case) -> bool:
         return any(kind_of(f) == kind for f in check.check([candidate])[0].findings)

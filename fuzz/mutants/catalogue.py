@@ -1,7 +1,7 @@
 """The catalogue of mutants.
 
-Gathers those of lowering, expand-math and emission in `MUTANTS`, and finds one by name. Relies on
-the three lists. It applies nothing.
+Gathers those of lowering, expand-math, emission and devices in `MUTANTS`, and finds one by name.
+Relies on the lists of the other modules. It applies nothing.
 """
 
 from __future__ import annotations
@@ -10,11 +10,18 @@ from typing import Final
 
 from tang.errors import TangBugError
 from tang.fuzz.mutants.apply import Mutant
+from tang.fuzz.mutants.device_jobs import DEVICE_JOBS
 from tang.fuzz.mutants.emission import EMISSION
 from tang.fuzz.mutants.expanding import EXPANDING
 from tang.fuzz.mutants.lowering import LOWERING
+from tang.fuzz.mutants.text_frames import TEXT_FRAMES
+from tang.fuzz.mutants.text_helpers import TEXT_HELPERS
+from tang.fuzz.mutants.text_tables import TEXT_TABLES
 
-MUTANTS: Final[tuple[Mutant, ...]] = (*LOWERING, *EXPANDING, *EMISSION)
+EVERYWHERE: Final[tuple[Mutant, ...]] = (*TEXT_TABLES, *TEXT_HELPERS, *TEXT_FRAMES, *DEVICE_JOBS)
+"""Those over all emitters and devices."""
+
+MUTANTS: Final[tuple[Mutant, ...]] = (*LOWERING, *EXPANDING, *EMISSION, *EVERYWHERE)
 
 
 def mutant_named(name: str) -> Mutant:

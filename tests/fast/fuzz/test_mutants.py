@@ -1,0 +1,37 @@
+"""Mutants: each has a place of its own, exists where it says, and replaces something."""
+
+from __future__ import annotations
+
+import pytest
+
+from tang.fuzz.mutants import MUTANTS
+from tang.fuzz.mutants.apply import SIX, replacements
+from tang.fuzz.mutants.catalogue import EVERYWHERE
+from tang.verify import Rung, Verdict
+
+
+def test_there_are_sixty_mutants_of_emitters_and_devices_and_a_third_of_them_blind():
+    assert len(EVERYWHERE) >= 60
+    assert 3 * sum(m.blind for m in EVERYWHERE) >= len(EVERYWHERE)
+    assert len({m.name for m in MUTANTS}) == len(MUTANTS)
+    assert {m.rung for m in EVERYWHERE} == {Rung.EMIT}
+
+
+@pytest.mark.parametrize("language", SIX)
+def test_every_language_has_fifty_mutants(language):
+    assert sum(language in m.languages for m in EVERYWHERE) >= 50
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=[m.name for m in MUTANTS])
+def test_a_mutant_replaces_something_in_every_language_that_it_lists(mutant):
+    found = replacements(mutant)
+    assert found
+    assert set(mutant.languages) <= set(SIX)
+    for original, replacement in found:
+        assert replacement != original
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=[m.name for m in MUTANTS])
+def test_no_mutant_may_pass_or_be_left_undecided(mutant):
+    assert mutant.verdicts
+    assert not mutant.verdicts & {Verdict.PASS, Verdict.UNSUPPORTED, Verdict.UNDECIDED}
