@@ -43,7 +43,20 @@ def _unsafe_isnan(definition: str) -> str:
     )
 
 
+def _largest(original: Callable[[str, bool], Any]) -> Callable[[str, bool], Any]:
+    def special(name: str, wide: bool) -> Any:  # noqa: ANN401
+        text = original(name, wide)
+        sign = "-" if name.startswith("-") else ""
+        return text if wide or name == "nan" else replace(text, text=f"({sign}0x1.fffffep127f)")
+
+    return special
+
+
 EMISSION: Final = (
+    Mutant("infinity-is-largest", "∞ is printed as the largest f32",
+           "tang.emit.c:_special", _largest, Rung.EMIT),
+    Mutant("floor-is-trunc", "floor is printed as trunc",
+           _C, _template("floor", "trunc"), Rung.EMIT, ("floor", Type.F32)),
     Mutant("sub-is-add", "a − b is printed as a + b",
            _C, _template("-", "+"), Rung.EMIT, ("sub", Type.F32)),
     Mutant("or-is-and", "a ∨ b is printed as a && b",

@@ -38,7 +38,17 @@ def _result_alone(original: Function) -> Function:
     return lambda x, result: result
 
 
+def _one_factor(original: Function) -> Function:
+    from tang.kernel.expand.build import power_of_two
+
+    return lambda y, n: y * power_of_two(n.to_i32())
+
+
 EXPANDING: Final = (
+    Mutant("scale-in-one-step", "2ⁿ is one factor, which overflows before the product does",
+           f"{_EXPAND}.exponential:_scale", _one_factor, Rung.EXPAND),
+    Mutant("clamp-dropped", "huge arguments of exponentials are not limited",
+           f"{_EXPAND}.exponential:_clamp", lambda f: lambda x, limit: x, Rung.EXPAND),
     Mutant("exp2-coefficient", "the first coefficient of 2^r is off by 2⁻¹²",
            f"{_EXPAND}.coefficients:EXP2", _first_changed, Rung.EXPAND),
     Mutant("erf-coefficient", "the first coefficient of erf is off by 2⁻¹²",

@@ -113,7 +113,31 @@ def _double_recip(original: Function) -> Function:
     return recip
 
 
+def _strict_where(original: Function) -> Function:
+    from tang.kernel.lower import address
+
+    def where_condition(ctx: Any, form: Any) -> Any:  # noqa: ANN401
+        b = ctx.builder
+        return [b.lt(b.literal(0), address.form_value(ctx, form))]
+
+    return where_condition
+
+
+def _combine_at_once(original: Function) -> Function:
+    from tang.kernel.lower.state import combine
+
+    return lambda ctx, slots, seen, right: combine(ctx, slots, right)
+
+
 LOWERING: Final = (
+    Mutant("where-is-strict", "a form of where must be above 0, not at least 0",
+           f"{_LOWER}.nest:where_condition", _strict_where, Rung.LOWER),
+    Mutant("states-overwritten-in-turn", "a component is combined with another one's new value",
+           f"{_LOWER}.state:_snapshot", lambda f: lambda ctx, slots, value: value, Rung.LOWER),
+    Mutant("empty-chunk-combined", "a chunk without elements takes part",
+           f"{_LOWER}.kernels:_chunk_seen", lambda f: lambda ctx, task: [], Rung.LOWER),
+    Mutant("first-element-combined", "a semigroup's first element is combined with nothing",
+           f"{_LOWER}.state:accumulate", _combine_at_once, Rung.LOWER),
     Mutant("wrong-identity", "a fold starts from 0 whatever the monoid",
            f"{_LOWER}.state:initialise", _zero_identity, Rung.LOWER),
     Mutant("tail-guard-missing", "threads beyond the last one work too",
