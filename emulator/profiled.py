@@ -140,7 +140,7 @@ def function_under(profile: Profile, native: Native, op: str, type_: Type) -> Ca
     if type_ is F16 and name not in profile.native:
         return ieee  # its subnormals are normal numbers of f32, in which it is computed
     reads, flushes = name in profile.reads_zero, name in profile.flushes and op not in _TESTS
-    early = name in profile.early and op in _EARLY
+    early = flushes and name in profile.early and op in _EARLY
 
     def computed(*operands: Value) -> Value:
         given = tuple(np.asarray(x, COMPUTED[wide])[()] for x in operands) if narrow else operands

@@ -7,17 +7,19 @@ rungs used. It excuses nothing: a device without a profile is not judged.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from tang.device.base import Device
 from tang.device.probe import NativeRows
 from tang.device.storage import dtype_of
+from tang.emit.walk import statements, subexpressions
 from tang.emulator.profiled import Native
 from tang.emulator.replay import Replay, replay, replay_launch
 from tang.ir.extent import poly
+from tang.kernel.ir import For, Kernel, Let, Op, Var
 from tang.kernel.plan import Launch
-from tang.kernel.profile import Profile
+from tang.kernel.profile import Profile, row
 from tang.verify.rung_emit import Trial
 from tang.verify.subject import Subject
 
@@ -34,6 +36,24 @@ def terms_of(device: Device) -> Terms | None:
     """The terms of a device, None where IEEE's are its own; raises DeviceError without profile."""
     profile = device.profile
     return None if profile.exact else Terms(profile, NativeRows(device))
+
+
+def unsteady_in(kernels: Iterable[Kernel], terms: Terms | None) -> str:
+    """Why kernels cannot be followed: an unsteady row beside a loop; "" where they can."""
+    unsteady = () if terms is None else terms.profile.unsteady
+    for kernel in kernels if unsteady else ():
+        expressions = [*subexpressions(kernel.body)]
+        for f in kernel.functions:
+            body = (*f.body, Let(Var(f.result.type, "result"), f.result))
+            expressions += subexpressions(body)
+        rows = {row(e.op, e.type) for e in expressions if isinstance(e, Op) and e.type.is_float}
+        found = sorted(rows.intersection(unsteady))
+        if found and any(isinstance(s, For) for s in statements(kernel.body)):
+            return (
+                f"kernel {kernel.name!r} has loops and {found[0]}, whose results depend on the "
+                "code around it on this device"
+            )
+    return ""
 
 
 def replay_on(subject: Subject, terms: Terms) -> Replay:

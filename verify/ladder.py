@@ -22,7 +22,7 @@ from tang.ir.graph import Graph
 from tang.kernel.schedule import Schedule
 from tang.schedule import schedule_auto
 from tang.verify.backends import open_backend
-from tang.verify.follow import Terms, replay_on, terms_of
+from tang.verify.follow import Terms, replay_on, terms_of, unsteady_in
 from tang.verify.inputs import random_inputs
 from tang.verify.report import Finding, Report, RungResult
 from tang.verify.rung_emit import Trial, check_emit, jobs_of, trials
@@ -182,6 +182,10 @@ def _follow(climb: _Climb, name: str, terms: Terms) -> bool:
     """Replay a task as a device computes it, and judge its rounding there; whether that worked."""
     subject, lowered = climb.subject, climb.lowered
     if subject is None or lowered is None:
+        return False
+    reason = unsteady_in((t.launch.kernel for t in climb.trials), terms)
+    if reason:
+        climb.results.append(RungResult(Rung.EMIT, name, unsupported=reason))
         return False
     replayed = climb.attempt(Rung.EMIT, lambda: replay_on(subject, terms), name)
     if replayed is None:

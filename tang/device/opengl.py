@@ -16,10 +16,10 @@ from typing import Final
 
 import numpy as np
 
-from tang.device.base import Allocation, Compiled, Job, Limits, Outcome
+from tang.device.base import Allocation, Compiled, Job, Limits, Outcome, Ran
 from tang.device.isolation import Runner
 from tang.device.iterations import check_iterations
-from tang.device.probe import probed
+from tang.device.probe import COUNTED, counting_kernel, probed
 from tang.device.runner_opengl import Handle, Session, scalar_words
 from tang.device.shaders import Shaders
 from tang.device.storage import AnyArray, dtype_of
@@ -61,14 +61,8 @@ class OpenGL:
         self._here: Final = _opened()
         info, extensions = self._here.context.info, self._here.context.extensions
         self.description: Final = f"{info['GL_RENDERER']}, OpenGL {info['GL_VERSION']}"
-        self._wide_integers = "GL_ARB_gpu_shader_int64" in extensions
+        self._int64 = "GL_ARB_gpu_shader_int64" in extensions
         self._doubles = "GL_ARB_gpu_shader_fp64" in extensions
-        self.limits: Final = Limits(
-            index_bits=64 if self._wide_integers else 32,
-            workgroup=info["GL_MAX_COMPUTE_WORK_GROUP_INVOCATIONS"],
-            shared_bytes=32768,  # the least that OpenGL 4.5 allows
-            buffers=info["GL_MAX_COMPUTE_SHADER_STORAGE_BLOCKS"] - 1,
-        )
         runner = Runner(
             script=Path(__file__).with_name("runner_opengl.py"),
             flags=("-P",),
@@ -78,6 +72,27 @@ class OpenGL:
         )
         self._shaders: Final = Shaders(self.language, runner, chosen.cache, chosen.memory)
         self._programs: dict[tuple[str, str], Handle] = {}
+
+    @functools.cached_property
+    def limits(self) -> Limits:
+        """As the driver says, but for 64-bit integers that it miscompiles."""
+        info = self._here.context.info
+        return Limits(
+            index_bits=64 if self._wide_integers else 32,
+            workgroup=info["GL_MAX_COMPUTE_WORK_GROUP_INVOCATIONS"],
+            shared_bytes=32768,  # the least that OpenGL 4.5 allows
+            buffers=info["GL_MAX_COMPUTE_SHADER_STORAGE_BLOCKS"] - 1,
+        )
+
+    @functools.cached_property
+    def _wide_integers(self) -> bool:
+        """Whether there are 64-bit integers and loops over them count; NVIDIA's do not."""
+        if not self._int64 or "llvmpipe" in self.description:
+            return self._int64
+        compiled = self._shaders.compile([counting_kernel()])
+        out = np.zeros(64, np.int64)
+        (outcome,) = self._shaders.run([Job(compiled[0], (out,), (64,), 1)], 30.0)
+        return isinstance(outcome, Ran) and bool((outcome.memories[0].data == COUNTED).all())
 
     @functools.cached_property
     def profile(self) -> Profile:

@@ -48,7 +48,7 @@ from tang.errors import DeviceError
 from tang.kernel import ir as k
 from tang.kernel.profile import SUBJECT, Profile, profile_from_data, row
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Of the hypotheses: a profile of another version is measured anew."""
 
 _TESTS: Final = ("lt", "le", "eq")
@@ -314,6 +314,7 @@ def _measured(device: Device, tests: Sequence[_Test]) -> Profile:
         flushes=tuple(sorted(rows.flushes)),
         early=tuple(sorted(rows.early)),
         native=tuple(sorted(rows.own)),
+        unsteady=tuple(sorted(n for n in rows.own if _is_unsteady(rows, n))),
         fused=_fused(device),
         subgroup=getattr(device, "subgroup", 0),
     )
@@ -351,6 +352,31 @@ def _composed(e: k.Expr, data: Arrays, found: Mapping[str, Step], t: k.Type) -> 
     raise DeviceError(f"no probe has {type(e).__name__}")
 
 
+def _is_unsteady(rows: _Rows, name: str) -> bool:
+    """Whether a native row gives other results in a loop whose end is known only at run time."""
+    format_, op = name.split()
+    t = k.Type(format_)
+    value = k.Op(t, op, tuple(_load(n, t) for n in "abc"[: k.OPS[op]]))
+    turn, count, total = k.Var(k.I32, "turn"), k.Var(k.I32, "n"), k.Var(t, "total")
+    index, zero, one = k.Var(k.I32, "global_id"), k.Const(k.I32, 0), k.Const(k.I32, 1)
+    add = k.Assign(total, k.Op(t, "add", (total, value)))
+    body: tuple[k.Stmt, ...] = (
+        k.Declare(total, k.Const(t, Fraction(0))),
+        k.For(turn, zero, k.Op(k.I32, "min", (count, one)), (add,)),
+        k.Store("out", index, total),
+    )
+    inside = k.If(k.Op(k.BOOL, "lt", (index, count)), body)
+    params = (*(k.Param(n, t, False) for n in "abc"), k.Param("out", t, True))
+    looped = _Test(k.Kernel("probe", params, (count,), (inside,)), value, t, name, False)
+    data = _operands(t)
+    got = _run(rows.device, [looped])[name]
+    with np.errstate(all="ignore"):
+        zeros = np.zeros(got.shape, got.dtype)
+        straight = _composed(value, data, rows.found, t)
+        expected = np.asarray(rows.found[row("add", t)](zeros, straight))
+    return not same_bits(got, expected).all()
+
+
 def _fused(device: Device) -> bool:
     """Whether fma rounds once: (1 + 2⁻¹²)² − (1 + 2⁻¹¹) is 2⁻²⁴ then, and 0 after two roundings."""
     made = _test("fma", k.Op(k.F32, "fma", tuple(_load(n, k.F32) for n in "abc")), k.F32, True)
@@ -360,6 +386,22 @@ def _fused(device: Device) -> bool:
     (compiled,) = device.compile([made.kernel])
     (outcome,) = device.run([_job(compiled, {"a": a, "b": a, "c": c}, k.F32)], 60.0)
     return isinstance(outcome, Ran) and bool((outcome.memories[-1].data == 2.0**-24).all())
+
+
+COUNTED: Final = 3 * 2**33 + 3
+"""What `counting_kernel` stores in each of 64 elements."""
+
+
+def counting_kernel() -> k.Kernel:
+    """The sum of the three integers from 2³³ on, by a loop over 64-bit integers."""
+    turn, total, first = k.Var(k.I64, "i"), k.Var(k.I64, "total"), k.Const(k.I64, 2**33)
+    last = k.Op(k.I64, "add", (first, k.Const(k.I64, 3)))
+    body = (
+        k.Declare(total, k.Const(k.I64, 0)),
+        k.For(turn, first, last, (k.Assign(total, k.Op(k.I64, "add", (total, turn))),)),
+        k.Store("out", k.Var(k.I32, "global_id"), total),
+    )
+    return k.Kernel("count", (k.Param("out", k.I64, True),), (k.Var(k.I32, "n"),), body)
 
 
 class NativeRows:
@@ -389,4 +431,4 @@ class NativeRows:
         return self._compiled[key]
 
 
-__all__ = ["NativeRows", "probed"]
+__all__ = ["COUNTED", "NativeRows", "counting_kernel", "probed"]

@@ -37,6 +37,7 @@ class Profile:
     early         of those that flush, rows that also flush what is below the smallest normal
                   number when rounded as if exponents had no end, though IEEE rounds it up to there
     native        rows that do not round correctly; replay asks the device for their results
+    unsteady      native rows that in a loop give other results than outside: no replay can follow
     fused         whether `fma` rounds once
     contracts     whether a product and a sum may fuse unasked
     reassociates  whether expressions are rewritten as over the reals
@@ -49,6 +50,7 @@ class Profile:
     flushes: tuple[str, ...] = ()
     early: tuple[str, ...] = ()
     native: tuple[str, ...] = ()
+    unsteady: tuple[str, ...] = ()
     fused: bool = True
     contracts: bool = False
     reassociates: bool = False
@@ -73,6 +75,7 @@ class Profile:
             f"rewriting {'yes' if self.reassociates else 'none'}",
             f"subnormals {_rows({*self.reads_zero, *self.flushes}, 'flushed by') or 'kept'}",
             f"rounding {_rows(self.native, 'the device its own in') or 'correct'}",
+            *([f"unsteady in loops {'; '.join(self.unsteady)}"] if self.unsteady else []),
             f"conversions {self.conversions}",
             f"formats {' '.join(self.formats)}",
         ]

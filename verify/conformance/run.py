@@ -16,6 +16,7 @@ import numpy as np
 from tang.device.base import Compiled, Device, Outcome, Ran
 from tang.emit.dialect import UnsupportedError
 from tang.emit.unit import emit
+from tang.emit.words import refuse_wide_integers
 from tang.errors import DeviceError, LimitError
 from tang.kernel.ir import Kernel
 from tang.verify.compare import memory_equal
@@ -24,7 +25,7 @@ from tang.verify.conformance.gaps import gaps_of
 from tang.verify.conformance.operations import operation_cases
 from tang.verify.conformance.programs import program_cases
 from tang.verify.conformance.statements import statement_cases
-from tang.verify.follow import terms_of, trials_on
+from tang.verify.follow import Terms, terms_of, trials_on, unsteady_in
 from tang.verify.report import Finding, Report, RungResult
 from tang.verify.rung_emit import Trial, check_emit, jobs_of
 from tang.verify.verdict import Rung, Verdict
@@ -50,21 +51,19 @@ def run_conformance(device: Device, cases: Sequence[Case] | None = None) -> Repo
     chosen = conformance_cases() if cases is None else tuple(cases)
     findings: list[Finding] = []
     runnable, excused = [], []
-    for case in chosen:
-        reason, allowed = _refusal(case, device.language)
-        if not reason:
-            runnable.append(case)
-        elif allowed:
-            excused.append(f"{case.name}: {allowed}")
-        else:
-            findings.append(_finding(device, case, Verdict.UNSUPPORTED, reason))
     try:
         terms = terms_of(device)
     except DeviceError as e:
         result = RungResult(Rung.EMIT, device.name, unsupported=str(e))
-        return Report(f"conformance of {device.name}", (result,), tuple(findings))
-    if terms is not None:
-        runnable = [replace(c, trials=trials_on(c.trials, terms)) for c in runnable]
+        return Report(f"conformance of {device.name}", (result,))
+    for case in chosen:
+        reason, allowed = _refusal(case, device, terms)
+        if not reason:
+            runnable.append(case if terms is None else _followed(case, terms))
+        elif allowed:
+            excused.append(f"{case.name}: {allowed}")
+        else:
+            findings.append(_finding(device, case, Verdict.UNSUPPORTED, reason))
     ran = [r for batch in _batches(runnable) for r in _run_batch(batch, device)]
     findings += [f for _, found in ran for f in found]
     elements = sum(r.elements for r, _ in ran)
@@ -76,13 +75,32 @@ def run_conformance(device: Device, cases: Sequence[Case] | None = None) -> Repo
     return Report(f"conformance of {device.name}", (result,), tuple(findings))
 
 
-def _refusal(case: Case, language: str) -> tuple[str, str]:
-    """Why the language refuses a case, and what excuses it; "" where it does not."""
+def _followed(case: Case, terms: Terms) -> Case:
+    """The case with the bits that the device's profile says."""
+    return replace(case, trials=trials_on(case.trials, terms))
+
+
+def _refusal(case: Case, device: Device, terms: Terms | None) -> tuple[str, str]:
+    """Why the language or the device refuses a case, and what excuses it; "" where none does."""
     for kernel in case.kernels:
-        reason = refused(kernel, language)
+        reason = refused(kernel, device.language)
         if reason:
-            return reason, "; ".join(gaps_of(kernel, language))
-    return "", ""
+            return reason, "; ".join(gaps_of(kernel, device.language))
+        lacks = _lacks(kernel, device)
+        if lacks:
+            return lacks, "the device has integers of 32 bits"
+    unsteady = unsteady_in(case.kernels, terms)
+    return unsteady, unsteady
+
+
+def _lacks(kernel: Kernel, device: Device) -> str:
+    """Why a device with 32-bit integers cannot run a kernel."""
+    if device.limits.index_bits == 32:
+        try:
+            refuse_wide_integers(kernel, device.name)
+        except LimitError as e:
+            return str(e)
+    return ""
 
 
 def refused(kernel: Kernel, language: str) -> str:
