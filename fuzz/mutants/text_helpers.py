@@ -21,6 +21,12 @@ _KIN: Final = ("c", "opencl", "cuda", "msl")
 _SHADERS: Final = ("wgsl", "glsl")
 _HELPERS: Final = "tang.emit.{language}:{LANGUAGE}.helpers"
 _WRONG: Final = frozenset({Verdict.WRONG})
+_PLACE: Final = frozenset(
+    {
+        Verdict.WRONG, Verdict.UNWRITTEN, Verdict.STRAY_WRITE, Verdict.OUT_OF_BOUNDS,
+        Verdict.NONDETERMINISTIC, Verdict.CRASH,
+    }
+)  # fmt: skip
 _ELEMENT: Final = frozenset(
     {Verdict.WRONG, Verdict.UNWRITTEN, Verdict.NONDETERMINISTIC, Verdict.RACE}
 )
@@ -55,8 +61,19 @@ def _helper(
     languages: tuple[str, ...],
     narrow: bool = False,
 ) -> Mutant:
+    divides = "floordiv" in helper or "_mod" in helper
+    verdicts = _PLACE if divides else _WRONG  # indices lead elsewhere
     return Mutant(
-        name, what, _HELPERS, make, Rung.EMIT, helper, languages, _WRONG, narrow=narrow, blind=True
+        name,
+        what,
+        _HELPERS,
+        make,
+        Rung.EMIT,
+        helper,
+        languages,
+        verdicts,
+        narrow=narrow,
+        blind=True,
     )
 
 
@@ -125,9 +142,15 @@ def _absolute(original: Function) -> Function:
     return lambda const: abs(original(const))
 
 
-def _literal(name: str, what: str, function: str, make: Function) -> Mutant:
+def _literal(
+    name: str,
+    what: str,
+    function: str,
+    make: Function,
+    verdicts: frozenset[Verdict] = _WRONG,
+) -> Mutant:
     path = f"tang.emit.literal:{function}"
-    return Mutant(name, what, path, make, Rung.EMIT, None, SIX, _WRONG, blind=True)
+    return Mutant(name, what, path, make, Rung.EMIT, None, SIX, verdicts, blind=True)
 
 
 _LITERALS: Final = (
@@ -136,7 +159,7 @@ _LITERALS: Final = (
              _never_negative),
     _literal("pi-of-school", "π is 3.14", "_transcendental", _school_pi),
     _literal("negative-literal-positive", "negative integers lose their sign", "integer",
-             _absolute),
+             _absolute, _PLACE),
 )  # fmt: skip
 
 

@@ -62,9 +62,9 @@ def _negated(form: Any) -> Any:  # noqa: ANN401
 
 
 def _operation(name: str, what: str, op: str, t: Type, make: Change) -> Mutant:
-    return Mutant(
-        name, what, _DIALECT + "operations", make, Rung.EMIT, (op, t), SIX, _WRONG, blind=True
-    )
+    verdicts = _WRONG if t is Type.F32 else _PLACE  # indices and guards lead elsewhere
+    path = _DIALECT + "operations"
+    return Mutant(name, what, path, make, Rung.EMIT, (op, t), SIX, verdicts, blind=True)
 
 
 def _syntax(name: str, what: str, field: str, *pairs: tuple[str, str]) -> Mutant:
@@ -174,7 +174,7 @@ _CONVERSIONS: Final = (
            _DIALECT + "conversions",
            swap(("(i32){0}", "(i32)((({0}) < 0) ? -({0}) : ({0}))"), ("i32({0})", "i32(abs({0}))"),
                 ("int({0})", "int(abs({0}))")),
-           Rung.EMIT, (Type.F32, Type.I32), SIX, _WRONG, blind=True),
+           Rung.EMIT, (Type.F32, Type.I32), SIX, _PLACE, blind=True),
     Mutant("narrowing-dropped", "reals are not rounded to bf16",
            _DIALECT + "conversions", _first_alone, Rung.EMIT, (Type.F32, Type.BF16), SIX,
            _WRONG, narrow=True, blind=True),

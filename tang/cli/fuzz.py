@@ -100,7 +100,7 @@ def _power(
 
     today = int(time.time() // 86400)
     chosen = MUTANTS[today % rotate :: rotate] if rotate else MUTANTS
-    report = run_power(seeds, chosen, backends, jobs=jobs)
+    report = run_power(seeds, chosen, backends, jobs=jobs, baseline=50)
     print(json.dumps(report.to_data(), indent=1) if as_json else report.to_text())
     raise typer.Exit(0 if report.ok else 1)
 
