@@ -39,7 +39,7 @@ from tang.emit.words import (
     without_shared,
 )
 from tang.ir.format import FORMATS
-from tang.kernel.ir import Const, Kernel, Param, Type
+from tang.kernel.ir import Array, Const, Kernel, Param, Type
 
 _FLOATS: Final = (Type.F16, Type.BF16, Type.F32)
 _INTEGERS: Final = (Type.U8, Type.I32, Type.U32)
@@ -186,13 +186,13 @@ def _kernel(printer: Printer, kernel: Kernel, symbol: str) -> list[str]:
     arrays = shared_arrays(kernel.body)
     names = [p.name for p in kernel.params] + [a.name for a in arrays]
     places = {(n, Kind.MEMORY): f"{symbol}Zx_{mangle(n, Kind.MEMORY)}" for n in names}
-    inner = printer.with_places(places).with_packed(packed_names(kernel))
+    flags = frozenset(a.name for a in arrays if a.type is Type.BOOL)
+    inner = printer.with_places(places).with_packed(packed_names(kernel) | flags)
     lines = []
     for binding, p in enumerate(kernel.params, 1):
         lines += _parameter(inner, p, binding)
     for a in arrays:
-        name = inner.memory_name(a.name)
-        lines.append(f"var<workgroup> {name}: array<{inner.storage(a.type)}, {a.size}>;")
+        lines += _shared(inner, a)
     return [
         *lines,
         f"@compute @workgroup_size({kernel.workgroup})",
@@ -203,6 +203,23 @@ def _kernel(printer: Printer, kernel: Kernel, symbol: str) -> list[str]:
         ") {",
         *_head(kernel),
         *inner.block(without_shared(kernel.body), 1),
+        "}",
+    ]
+
+
+def _shared(printer: Printer, a: Array) -> list[str]:
+    """A shared array; bools as words, since NVIDIA's driver loses bools in workgroup memory."""
+    name, flags = printer.memory_name(a.name), a.type is Type.BOOL
+    head = f"var<workgroup> {name}: array<{'u32' if flags else printer.storage(a.type)}, {a.size}>;"
+    if not flags:
+        return [head]
+    return [
+        head,
+        f"fn {name}_get(i: i32) -> bool {{",
+        f"{INDENT}return {name}[i] != 0u;",
+        "}",
+        f"fn {name}_set(i: i32, x: bool) {{",
+        f"{INDENT}{name}[i] = select(0u, 1u, x);",
         "}",
     ]
 
