@@ -5,10 +5,10 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 export PYTHONSAFEPATH := 1
 
-.PHONY: help fuzz test lint types unit campaign mutants full bench deps clean
+.PHONY: help fuzz test test-gpu lint types unit campaign mutants full bench deps clean
 
 help:            ## list the targets
-	@grep -E '^[a-z]+: .*##|^[a-z]+:  +##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
+	@grep -E '^[a-z-]+: .*##|^[a-z-]+:  +##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
 $(STAMP): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -24,6 +24,10 @@ fuzz: $(STAMP)   ## a differential campaign over every backend that runs here
 	$(BIN)/tang fuzz --backends available --examples 500 --seed 1 --out build/findings
 
 test: lint types unit campaign mutants   ## everything that gates a merge (under 15 minutes on two cores)
+
+test-gpu: $(STAMP)   ## profiles, the conformance suite and 100 draws on every backend of a machine with a GPU
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[cuda]' || true
+	$(BIN)/python tools/gpu.py --draws 100 --out results/gpu.json
 
 lint: $(STAMP)   ## style
 	$(BIN)/ruff check .

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import subprocess
 import sys
 import time
 from collections import Counter
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from tang.device import survey
+from tang.errors import DeviceError
 from tang.fuzz.case import draw_batch
 from tang.verify import Report, Task, verify_batch
 from tang.verify.backends import available, open_backend
@@ -29,6 +31,8 @@ def conformance(name: str) -> dict[str, Any]:
     return {
         "ok": report.ok,
         "elements": sum(r.elements for r in report.results),
+        "exact": sum(r.exact for r in report.results),
+        "cases": [r.note for r in report.results],
         "unsupported": sorted({r.unsupported for r in report.results if r.unsupported}),
         "findings": [f.to_text() for f in report.findings][:20],
         "seconds": round(time.monotonic() - start, 1),
@@ -52,6 +56,24 @@ def ladder(name: str, draws: int) -> dict[str, Any]:
     return {"outcomes": dict(outcomes), "findings": findings[:20], "seconds": seconds}
 
 
+def commit() -> str:
+    """The commit tested; "" where the sources are no checkout."""
+    command = ["git", "describe", "--always", "--dirty", "--abbrev=40"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError:
+        return ""
+    return done.stdout.strip()
+
+
+def profile(name: str) -> str:
+    """How a backend is followed, in words, or why it is not."""
+    try:
+        return open_backend(name).profile.to_text()
+    except DeviceError as e:
+        return str(e)
+
+
 def outcome(report: Report) -> str:
     """One word for a report."""
     if report.findings:
@@ -65,13 +87,14 @@ def main() -> int:
     parser.add_argument("--draws", type=int, default=100)
     parser.add_argument("--out", type=Path, default=Path("build/gpu.json"))
     options = parser.parse_args()
-    found: dict[str, Any] = {"survey": [row.to_data() for row in survey()]}
+    found: dict[str, Any] = {"commit": commit(), "survey": [row.to_data() for row in survey()]}
     bad = False
     for name, reason in available().items():
         if reason:
             found[name] = {"missing": reason}
         else:
-            found[name] = {"device": open_backend(name).name, "conformance": conformance(name)}
+            found[name] = {"device": open_backend(name).name, "profile": profile(name)}
+            found[name]["conformance"] = conformance(name)
             found[name]["ladder"] = ladder(name, options.draws)
             bad |= not found[name]["conformance"]["ok"] or bool(found[name]["ladder"]["findings"])
         print(name, json.dumps(found[name], ensure_ascii=False)[:3000], flush=True)

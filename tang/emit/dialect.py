@@ -113,7 +113,8 @@ class Dialect:
                  where all operands are constants, else "shl const" where the last one is
     conversions, bitcasts   (from, to) → form
     loads        type → form over memory {0} and index {1};   stores  … and value {2}
-    packed_loads, packed_stores   the same for memories whose elements share words
+    packed_loads, packed_stores   the same for memories whose elements are not of the storage type
+    packed_arrays                 the type of their elements, for arrays of a thread
     indices      how an index of a type is written where that is not its own text
     literal      a constant as text
     helpers      name (always `tang_…`) → definition; those a text mentions are put before it
@@ -136,4 +137,5 @@ class Dialect:
     kernel: Callable[[Printer, Kernel, str], list[str]]
     packed_loads: Mapping[Type, Form] = field(default_factory=dict)
     packed_stores: Mapping[Type, Form] = field(default_factory=dict)
+    packed_arrays: Mapping[Type, str] = field(default_factory=dict)
     indices: Mapping[Type, Form] = field(default_factory=dict)

@@ -29,6 +29,7 @@ from tang.emit.glsl_helpers import HELPERS, accessors
 from tang.emit.literal import decimal_or_hex, integer, rounded, special_bits, value_bits
 from tang.emit.names import mangle
 from tang.emit.printer import INDENT, Printer
+from tang.emit.walk import statements
 from tang.emit.words import (
     PACKED,
     builtins_used,
@@ -38,7 +39,7 @@ from tang.emit.words import (
     without_shared,
 )
 from tang.ir.format import FORMATS
-from tang.kernel.ir import Const, Kernel, Param, Type
+from tang.kernel.ir import Array, Const, Kernel, Param, Scope, Type
 
 _FLOATS: Final = (Type.F16, Type.BF16, Type.F32, Type.F64)
 _INTEGERS: Final = (Type.U8, Type.I32, Type.U32, Type.I64)
@@ -215,8 +216,14 @@ def _bitcasts() -> Iterator[tuple[tuple[Type, Type], Form]]:
     yield (Type.BF16, Type.F16), Form("tang_f16_value(tang_bf16_bits({0}))")
 
 
+def _doubles(kernel: Kernel) -> frozenset[str]:
+    """Arrays of doubles that a thread owns: NVIDIA's compiler keeps their elements as floats."""
+    arrays = (s for s in statements(kernel.body) if isinstance(s, Array))
+    return frozenset(a.name for a in arrays if (a.type, a.scope) == (Type.F64, Scope.THREAD))
+
+
 def _kernel(printer: Printer, kernel: Kernel, symbol: str) -> list[str]:
-    inner = printer.with_packed(packed_names(kernel))
+    inner = printer.with_packed(packed_names(kernel) | _doubles(kernel))
     lines = [f"#ifdef {symbol}", f"layout(local_size_x = {kernel.workgroup}) in;"]
     for binding, p in enumerate(kernel.params, 1):
         lines += _parameter(inner, p, binding)
@@ -270,8 +277,11 @@ GLSL: Final = Dialect(
     bitcasts=dict(_bitcasts()),
     loads={t: Form("{0}[{1}]") for t in Type},
     stores={t: Form("{0}[{1}] = {2};") for t in Type},
-    packed_loads={t: Form("{0}_get({1})") for t in PACKED},
-    packed_stores={t: Form("{0}_set({1}, {2});") for t in PACKED},
+    packed_loads={t: Form("{0}_get({1})") for t in PACKED}
+    | {Type.F64: Form("packDouble2x32({0}[{1}])")},
+    packed_stores={t: Form("{0}_set({1}, {2});") for t in PACKED}
+    | {Type.F64: Form("{0}[{1}] = unpackDouble2x32({2});")},
+    packed_arrays={Type.F64: "uvec2"},
     indices={Type.I64: Form("int({0})")},
     literal=_literal,
     syntax=Syntax(

@@ -192,8 +192,10 @@ class Printer:
     def _array(self, s: Array) -> str:
         if s.scope is not Scope.THREAD:
             raise TangBugError(f"array {s.name!r} is shared: the frame of the kernel declares it")
+        packed = self.dialect.packed_arrays.get(s.type) if s.name in self.packed else None
+        element = packed or self.storage(s.type)
         return self.dialect.syntax.array.format(
-            type=self.storage(s.type), name=self.memory_name(s.name), size=s.size
+            type=element, name=self.memory_name(s.name), size=s.size
         )
 
     def loop_head(self, s: For) -> str:

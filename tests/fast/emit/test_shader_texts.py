@@ -124,10 +124,22 @@ def test_wgsl_refuses_f64_and_fma():
 
 
 def test_shared_arrays_stand_outside_the_body_wherever_they_are_declared():
-    tile = Array("tile", BOOL, 4, Scope.WORKGROUP)
+    tile = Array("tile", F32, 4, Scope.WORKGROUP)
     kernel = Kernel("k", (), (), (If(Const(BOOL, True), (tile,)),))
-    assert "var<workgroup> k_kZx_tile_b: array<bool, 4>;\n@compute" in emit(kernel, "wgsl")
-    assert "shared bool tile_b[4];\nvoid main()" in emit(kernel, "glsl")
+    assert "var<workgroup> k_kZx_tile_b: array<f32, 4>;\n@compute" in emit(kernel, "wgsl")
+    assert "shared float tile_b[4];\nvoid main()" in emit(kernel, "glsl")
+
+
+def test_arrays_that_an_nvidia_driver_spoils_hold_words():
+    flags, doubles = Array("flags", BOOL, 4, Scope.WORKGROUP), Array("doubles", F64, 2)
+    wgsl = emit(Kernel("k", (), (), (flags,)), "wgsl")
+    assert "var<workgroup> k_kZx_flags_b: array<u32, 4>;" in wgsl
+    assert "fn k_kZx_flags_b_get(i: i32) -> bool {" in wgsl
+    zero = Const(I32, 0)
+    stores = (doubles, Store("doubles", zero, Load(F64, "doubles", zero)))
+    glsl = emit(Kernel("k", (), (), stores), "glsl")
+    assert "uvec2 doubles_b[2];" in glsl
+    assert "doubles_b[0] = unpackDouble2x32(packDouble2x32(doubles_b[0]));" in glsl
 
 
 def test_a_loop_bound_that_changes_is_kept_in_a_scope_of_its_own():
