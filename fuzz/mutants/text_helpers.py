@@ -195,7 +195,7 @@ def _plain_store(line: str) -> str:
 
 def _next_bits(original: Function) -> Function:
     def accessors(name: str, p: Any) -> list[str]:  # noqa: ANN401
-        return [re.sub(r"let shift = |uint shift = ", r"\g<0>8u + ", s) for s in original(name, p)]
+        return [line.replace("<< shift", "<< (shift ^ 8u)") for line in original(name, p)]
 
     return accessors
 
@@ -205,17 +205,19 @@ def _stores_packed(kernel: Kernel) -> bool:
     return any(p.writable and p.type in narrow for p in kernel.params)
 
 
-def _packed(name: str, what: str, make: Function) -> Mutant:
+def _packed(
+    name: str, what: str, make: Function, verdicts: frozenset[Verdict] = _ELEMENT
+) -> Mutant:
     path = "tang.emit.{language}_helpers:accessors"
     return Mutant(
-        name, what, path, make, Rung.EMIT, None, _SHADERS, _ELEMENT, _stores_packed, blind=True
+        name, what, path, make, Rung.EMIT, None, _SHADERS, verdicts, _stores_packed, blind=True
     )
 
 
 _PACKED: Final = (
     _packed("packed-not-cleared", "a packed store sets bits without clearing any", _not_cleared),
     _packed("packed-whole-word", "a packed store writes its neighbours too", _whole_words),
-    _packed("packed-next-bits", "a packed store goes to the next byte", _next_bits),
+    _packed("packed-next-bits", "a packed store goes to the next byte", _next_bits, _PLACE),
 )
 
 TEXT_HELPERS: Final = (*_OF_KIN, *_OF_SHADERS, *_LITERALS, *_PACKED)

@@ -175,9 +175,9 @@ _CONVERSIONS: Final = (
            swap(("(i32){0}", "(i32)((({0}) < 0) ? -({0}) : ({0}))"), ("i32({0})", "i32(abs({0}))"),
                 ("int({0})", "int(abs({0}))")),
            Rung.EMIT, (Type.F32, Type.I32), SIX, _PLACE, blind=True),
-    Mutant("narrowing-dropped", "reals are not rounded to bf16",
-           _DIALECT + "conversions", _first_alone, Rung.EMIT, (Type.F32, Type.BF16), SIX,
-           _WRONG, narrow=True, blind=True),
+    Mutant("narrowing-to-bf16", "reals are rounded to bf16 where f16 is meant",
+           _DIALECT + "conversions", swap(("tang_round_f16", "tang_round_bf16")), Rung.EMIT,
+           (Type.F32, Type.F16), SIX, _WRONG, narrow=True, blind=True),
     Mutant("bits-become-a-constant", "bits become the number 1.5", _DIALECT + "bitcasts",
            lambda form: replace(form, template="1.5f" if "tang_f32_of" in form.template
                                 else "tang_keep(1.5)"),
