@@ -8,6 +8,7 @@ with the guard zone behind it, where writes past the end and at negative indices
 from __future__ import annotations
 
 import ctypes
+import functools
 import json
 import os
 import re
@@ -59,16 +60,23 @@ def _entry(binding: int, access: str) -> dict[str, Any]:
     return {"binding": binding, "visibility": 4, "buffer": {"type": kind}}  # 4: compute
 
 
+@functools.cache
+def _choose_backends() -> None:
+    """Exclude wgpu's OpenGL; possible once a process, before its first adapter."""
+    import wgpu.backends.wgpu_native.extras as extras
+
+    if os.environ.get("WGPU_BACKEND_TYPE") is None:
+        extras.set_instance_extras(backends=["Vulkan", "Metal", "DX12"])
+
+
 class Session:
     """One wgpu device and its pipelines; raises OSError where wgpu refuses."""
 
     def __init__(self) -> None:
         import wgpu
-        import wgpu.backends.wgpu_native.extras as extras
 
         self.wgpu = wgpu
-        if os.environ.get("WGPU_BACKEND_TYPE") is None:
-            extras.set_instance_extras(backends=["Vulkan", "Metal", "DX12"])
+        _choose_backends()
         try:
             self.adapter = wgpu.gpu.request_adapter_sync(power_preference="high-performance")
             self.limits = {n: self.adapter.limits[n] for n in _LIMITS}
