@@ -138,7 +138,7 @@ _FRAMES: Final = (
     _frame("workgroup-halved", "a workgroup counts half its threads",
            _of_another(_half_workgroup), languages=("c", "cuda", "msl", "wgsl", "glsl")),
     _frame("workgroup-too-large", "threads are numbered as if a workgroup had one more",
-           _of_another(_larger_workgroup), languages=("c", "cuda", "msl", "wgsl", "glsl")),
+           _of_another(_larger_workgroup), languages=("cuda", "msl")),
     _frame("last-block-skipped", "the last workgroup does nothing",
            _lines(("group < last_group", "group < last_group - 1"),
                   (r"tang_index >= tang_scalars\[1\]", "tang_index >= tang_scalars[1] - 1")),

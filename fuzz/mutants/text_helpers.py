@@ -216,7 +216,12 @@ def _packed(
 
 _PACKED: Final = (
     _packed("packed-not-cleared", "a packed store sets bits without clearing any", _not_cleared),
-    _packed("packed-whole-word", "a packed store writes its neighbours too", _whole_words),
+    _packed(
+        "packed-whole-word",
+        "a packed store writes its neighbours too",
+        _whole_words,
+        _PLACE | {Verdict.RACE},
+    ),
     _packed("packed-next-bits", "a packed store goes to the next byte", _next_bits, _PLACE),
 )
 
