@@ -27,6 +27,8 @@ _ANY: Final = frozenset(
 )  # fmt: skip
 _MISSED: Final = frozenset({Verdict.UNWRITTEN, Verdict.WRONG, Verdict.NONDETERMINISTIC})
 _STRAY: Final = frozenset({Verdict.STRAY_WRITE})
+_BY_REQUEST: Final = ("c", "opencl", "wgsl", "glsl")
+"""Languages whose scalars and grid are in the request: SIMT has them in a record of its own."""
 _GUARD: Final = 256
 _RECORD: Final = "simt_record"
 """How SIMT calls a buffer of its own."""
@@ -236,11 +238,11 @@ _LAUNCHES: Final = (
     _job("one-buffer-for-two", "the first two parameters are bound to one buffer", "_described",
          _request(_first_buffer_twice), where=_two_buffers),
     _job("launch-scalars-swapped", "scalars are passed in reverse", "_described",
-         _request(_reversed_scalars), where=_two_scalars),
+         _request(_reversed_scalars), where=_two_scalars, languages=_BY_REQUEST),
     _job("launch-scalars-short", "two bits of a scalar are passed", "_described",
-         _request(_short_scalars), where=_any_scalar),
+         _request(_short_scalars), where=_any_scalar, languages=_BY_REQUEST),
     _job("grid-one-short", "the last workgroup is not launched", "_described",
-         _request(_one_group_less), _MISSED),
+         _request(_one_group_less), _MISSED, languages=_BY_REQUEST),
     _job("buffer-four-bytes-late", "the first buffer is bound from its second word on",
          "_described", _request(_next_element), languages=("c", "cuda", "msl")),
 )  # fmt: skip
