@@ -17,7 +17,7 @@ from tang.device.base import Device, Outcome
 from tang.emit import UnsupportedError, supports
 from tang.emulator.budget import ErrorBudget
 from tang.emulator.replay import Replay
-from tang.errors import DeviceError, FormatError, GraphError, LimitError, ScheduleError
+from tang.errors import DeviceError, FormatError, LimitError, ScheduleError
 from tang.ir.graph import Graph
 from tang.kernel.schedule import Schedule
 from tang.schedule import schedule_auto
@@ -29,7 +29,8 @@ from tang.verify.rung_emit import Trial, check_emit, jobs_of, trials
 from tang.verify.rung_expand import check_expand
 from tang.verify.rung_lower import Lowered, check_lower
 from tang.verify.rung_round import check_round
-from tang.verify.subject import Subject, Task, prepare
+from tang.verify.subject import Subject, Task, accept
+from tang.verify.subject import lowered as prepared
 from tang.verify.verdict import Rung, Verdict
 
 Array = npt.NDArray[Any]
@@ -113,8 +114,6 @@ class _Climb:
         """What the suspect returns; None when it raised, which is then on record."""
         try:
             return suspect()
-        except GraphError:
-            raise
         except (FormatError, LimitError, ScheduleError) as e:
             self.results.append(RungResult(rung, backend, unsupported=str(e)))
         except Exception as e:  # noqa: BLE001 — a suspect that raises anything at all is a finding
@@ -125,8 +124,10 @@ class _Climb:
 def _climb(task: Task) -> _Climb:
     """All rungs that need no device."""
     climb = _Climb(task)
-    subject = climb.attempt(Rung.LOWER, lambda: prepare(task))
-    lowered = None if subject is None else _lower(climb, subject)
+    accepted = accept(task)
+    subject = climb.attempt(Rung.LOWER, lambda: prepared(accepted))
+    meant = subject is not None and _means_something(climb, subject)
+    lowered = _lower(climb, subject) if subject is not None and meant else None
     if subject is None or lowered is None or lowered.findings:
         return climb
     expanded = _expand(climb, subject)
@@ -138,6 +139,20 @@ def _climb(task: Task) -> _Climb:
     if rounded is not None:
         climb.note(*rounded)
     return climb
+
+
+def _means_something(climb: _Climb, subject: Subject) -> bool:
+    """Whether the interpreter can run the program on these data.
+
+    A GraphError (a gather out of range, say) is the caller's and raised; indices beyond 64 bits
+    are on record as unsupported.
+    """
+    try:
+        subject.reference  # noqa: B018 — evaluated once, here, and kept
+    except LimitError as e:
+        climb.results.append(RungResult(Rung.LOWER, unsupported=str(e)))
+        return False
+    return True
 
 
 def _lower(climb: _Climb, subject: Subject) -> Lowered | None:

@@ -92,14 +92,35 @@ class Subject:
         return replace(self.plan, launches=tuple(reversed(kept)))
 
 
-def prepare(task: Task) -> Subject:
-    """Lower and expand a task; raises whatever the suspects raise, and GraphError for bad input."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Accepted:
+    """A task whose program and data are legal: sizes, the bound program, checked arrays."""
+
+    task: Task
+    sizes: Mapping[str, int]
+    bound: Graph
+    arrays: Mapping[str, Array] = field(repr=False)
+
+
+def accept(task: Task) -> Accepted:
+    """The caller's part of a task, checked; raises GraphError for his mistakes alone."""
     validate(task.graph)
     arrays = checked_inputs(task.graph, task.inputs)
     sizes = infer_sizes(task.graph, {n: a.shape for n, a in arrays.items()})
-    bound = bind(task.graph, sizes) if sizes else task.graph
+    return Accepted(task, sizes, bind(task.graph, sizes) if sizes else task.graph, arrays)
+
+
+def lowered(accepted: Accepted) -> Subject:
+    """The suspects' part: lower and expand; raises whatever they raise."""
+    task = accepted.task
     plan = lower(task.graph, task.schedule)
-    return Subject(task, plan, expand_math(plan), bound, sizes, snapped(plan, arrays))
+    inputs = snapped(plan, accepted.arrays)
+    return Subject(task, plan, expand_math(plan), accepted.bound, accepted.sizes, inputs)
+
+
+def prepare(task: Task) -> Subject:
+    """Both: a task ready for the ladder."""
+    return lowered(accept(task))
 
 
 def _narrowed(graph: Graph) -> Graph:
