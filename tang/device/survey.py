@@ -7,6 +7,7 @@ for profiles, which are measured once and kept. It judges nothing.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from typing import Literal
 
 from tang.device.base import Device
 from tang.device.compiler import CompilerOptions, open_compiler
@@ -49,7 +50,7 @@ class Row:
 
 def survey() -> tuple[Row, ...]:
     """Every target that this version can emit."""
-    return (_host(), _opencl(), _cuda(), _webgpu(), _opengl())
+    return (_host(), _opencl(), _cuda(), _simt("cuda"), _simt("msl"), _webgpu(), _opengl())
 
 
 def _running(target: str, detail: str, device: Device) -> Row:
@@ -88,6 +89,17 @@ def _cuda() -> Row:
     except DeviceError as e:
         return Row("cuda", Cuda.name, False, str(e.__cause__ or e), ENABLE)
     return _running("cuda", found.description, found)
+
+
+def _simt(language: Literal["cuda", "msl"]) -> Row:
+    """The text of a language for GPUs, on this machine's processor."""
+    from tang.device.simt import Simt
+
+    try:
+        found = Simt(language)
+    except DeviceError as e:
+        return Row(language, f"simt-{language}", False, str(e), "apt-get install g++")
+    return _running(language, f"its text on the CPU, by {found.identity[0]}", found)
 
 
 def _webgpu() -> Row:

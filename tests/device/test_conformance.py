@@ -81,6 +81,7 @@ class Broken:
     def __init__(self, device):
         self.device = device
         self.name, self.language = device.name, device.language
+        self.profile, self.limits = device.profile, device.limits
 
     def compile(self, kernels):
         return self.device.compile(kernels)
