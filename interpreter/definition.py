@@ -175,7 +175,10 @@ class Lanes:
             raise out_of_range(self.node.name, label, read, shape, self.iotas, outside, coords)
         if 0 in source.shape:
             return self.arithmetic.constant(absent(sort_of(source))), unknown
-        safe = tuple(coords) if np.all(fits) else tuple(np.where(fits, c, 0) for c in coords)
+        safe = tuple(coords)
+        if not np.size(fits) or not np.all(fits):
+            pairs = zip(coords, source.shape, strict=True)
+            safe = tuple(np.where((c >= 0) & (c < size), c, 0) for c, size in pairs)
         return self.arithmetic.structure(lambda a: a[safe], source), unknown
 
     def _hide(self, value: Value, unknown: Mask) -> Value:

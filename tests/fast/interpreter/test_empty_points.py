@@ -21,3 +21,13 @@ def test_a_gather_out_of_range_at_no_point_is_no_error():
     for err in (False, True):
         value = interpret(graph, data, err=err)["y"]
         assert np.shape(value.value if err else value) == (0,)
+
+
+def test_one_coordinate_out_of_range_beside_an_empty_one_is_no_error():
+    row = Read(Ref("idx"), View((constant(0),)))
+    gather = Read(Ref("x"), View((variable("@0"), variable("i")), gathers=(row,)))
+    node = Comprehension("y", (Dim("i", poly(0)),), (gather,), (arg(0),), outputs=("value",))
+    inputs = (Input("x", (poly(1), poly(3))), Input("idx", (poly(1),), INDEX))
+    graph = Graph(inputs, (node,), (Output("y", Ref("y", "value")),))
+    data = {"x": np.zeros((1, 3)), "idx": np.array([1])}
+    assert interpret(graph, data)["y"].shape == (0,)
