@@ -70,10 +70,16 @@ def mutants() -> Table:
     done = run("-m", "tang", "fuzz", "--power", "--backends", "c", "--seeds", "1,2,3", "--json")
     data = json.loads(done.stdout)
     rows = [
-        f"{t['mutant']}, seed {t['seed']}: draw {t['draw']}, {t['blamed']}" for t in data["trials"]
+        f"{t['mutant']}, seed {t['seed']}: draw {t['draw']}, {t['blamed']} {t['verdict']}"
+        for t in data["rows"]
     ]
-    figures = {"good": f"{data['good']} of {len(rows)}", "trials": rows}
-    return Table(done.returncode == 0, "all found and blamed on the right rung", figures)
+    figures = {
+        "caught": f"{data['caught']} of {data['trials']}",
+        "named_exactly": f"{data['exact']} of {data['trials']}",
+        "baseline": data["baseline"],
+        "rows": rows,
+    }
+    return Table(done.returncode == 0, "all caught, 95% named exactly, baseline clean", figures)
 
 
 def examples() -> Table:
