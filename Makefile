@@ -21,7 +21,7 @@ $(STAMP): pyproject.toml
 	@touch $@
 
 fuzz: $(STAMP)   ## a differential campaign over every backend that runs here
-	$(BIN)/tang fuzz --backends available --examples 500 --seed 1 --out build/findings
+	$(BIN)/tang fuzz --backends available --examples 500 --seconds 120 --seed 1 --out build/findings
 
 test: lint types unit campaign mutants   ## everything that gates a merge (under 15 minutes on two cores)
 
