@@ -7,7 +7,7 @@ outermost scope, and records the widest integer. Relies on the kernel IR; it kno
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -112,6 +112,13 @@ class Builder:
     def learn(self, key: Hashable, value: Value, depth: int) -> None:
         """Know a value under a key from the scope of that depth inwards."""
         self.scopes[depth].known[key] = value
+
+    def forget(self, names: Set[str]) -> None:
+        """Know no longer what was computed from registers or arrays that have been overwritten."""
+        for scope in self.scopes:
+            stale = [key for key in scope.known if mentions(key, names)]
+            for key in stale:
+                del scope.known[key]
 
     def let(self, value: Value, hint: str = "t") -> Value:
         """Name a value in the outermost scope where it can be computed, once."""
@@ -264,3 +271,18 @@ def _neutral(b: Builder, name: str, x: Value, y: Value) -> Value | None:
 
 def _smaller(x: Range | None, y: Range | None) -> bool:
     return x is not None and y is not None and x.lo >= 0 and x.hi < y.lo
+
+
+def mentions(e: object, names: Set[str]) -> bool:
+    """Whether an expression reads one of these registers or arrays directly."""
+    match e:
+        case k.Var():
+            return e.name in names
+        case k.Load():
+            return e.source in names or mentions(e.index, names)
+        case k.Op() | k.Call():
+            return any(mentions(a, names) for a in e.args)
+        case k.Convert() | k.Bitcast():
+            return mentions(e.value, names)
+        case _:
+            return False

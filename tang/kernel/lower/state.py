@@ -178,6 +178,7 @@ def combine(ctx: Context, state: Mapping[int, Slot], right: Reader) -> None:
         assign(ctx, state[i], value)
     for i, slot in arrays.items():
         _copy(ctx, state[i], lambda c, s=slot: read_slot(ctx, s, c, depth))  # type: ignore[misc]
+    b.forget({slot.var.name for slot in state.values()})
 
 
 def _snapshot(ctx: Context, state: Mapping[int, Slot], value: Value) -> Value:
@@ -194,6 +195,7 @@ def replace(ctx: Context, state: Mapping[int, Slot], right: Reader) -> None:
     """state = right."""
     for i, slot in state.items():
         _copy(ctx, slot, lambda c, n=i: right(n, c))  # type: ignore[misc]
+    ctx.builder.forget({slot.var.name for slot in state.values()})
 
 
 def _copy(ctx: Context, slot: Slot, source: Callable[[Coords], Value]) -> None:
