@@ -17,6 +17,7 @@ from tang.errors import (
     GraphError,
     LimitError,
     ProofError,
+    RewriteError,
     ScheduleError,
     TangError,
 )
@@ -24,13 +25,25 @@ from tang.frontend import *  # noqa: F403 - the language is this package's surfa
 
 if TYPE_CHECKING:
     from tang.api import Program, compile
+    from tang.rewrite import rewrite
 
 _ON_USE: Final = {
     "compile": "tang.api",
     "Program": "tang.api",
 }
 _PACKAGES: Final = frozenset(
-    {"api", "emulator", "fuzz", "interpreter", "ir", "kernel", "schedule", "testing", "verify"}
+    {
+        "api",
+        "emulator",
+        "fuzz",
+        "interpreter",
+        "ir",
+        "kernel",
+        "rewrite",
+        "schedule",
+        "testing",
+        "verify",
+    }
 )
 
 __all__ = [
@@ -41,10 +54,12 @@ __all__ = [
     "LimitError",
     "Program",
     "ProofError",
+    "RewriteError",
     "ScheduleError",
     "TangError",
     "compile",
     "errors",
+    "rewrite",
     *frontend.__all__,
 ]
 

@@ -15,6 +15,10 @@ class GraphError(TangError):
     """A program is ill-formed: names, sorts, shapes, views, monoids or JSON."""
 
 
+class RewriteError(TangError):
+    """A rewrite rule changed the meaning of a program, or made an illegal one."""
+
+
 class ScheduleError(TangError):
     """A schedule names an unknown node or asks for something illegal."""
 

@@ -1,0 +1,205 @@
+"""The program under rewriting: nodes by name, who reads whom, and an order that survives edits.
+
+Defines `Program`. Relies on the IR types alone. It knows no rules; it refuses an edit that would
+break the order, a shape or a sort, but whether the edit keeps the meaning is not its question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from tang.errors import TangBugError
+from tang.ir.expr import Sort
+from tang.ir.extent import Poly
+from tang.ir.graph import Comprehension, Fact, Graph, Input, Output, Tensor, reads_of
+from tang.ir.view import Read, Ref, View
+
+Key = tuple[int, ...]
+Type = tuple[tuple[Poly, ...], Sort]
+
+
+class Program:
+    """A graph that rules read and the engine edits; every query costs about what it returns.
+
+    Nodes have keys, compared lexicographically, that give the program order: a node inserted in
+    the place of another gets the other's key with a number appended, so no edit renumbers.
+    """
+
+    def __init__(self, graph: Graph, *, strict: bool = False) -> None:
+        self.inputs: Final[dict[str, Input]] = {i.name: i for i in graph.inputs}
+        self.facts: Final[tuple[Fact, ...]] = graph.facts
+        self.strict: Final = strict
+        self.outputs: list[Output] = list(graph.outputs)
+        self._nodes: Final[dict[str, Comprehension]] = {}
+        self._keys: Final[dict[str, Key]] = {}
+        self._readers: Final[dict[str, dict[str, None]]] = {name: {} for name in self.inputs}
+        self._serial: Final[dict[str, int]] = {}
+        for n, node in enumerate(graph.nodes):
+            self._add(node, (n,))
+
+    # --- queries -------------------------------------------------------------------------------
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._nodes
+
+    def __len__(self) -> int:
+        return len(self._nodes)
+
+    def node(self, name: str) -> Comprehension | None:
+        """The comprehension of that name, None for an input or a node that is gone."""
+        return self._nodes.get(name)
+
+    def nodes(self) -> list[Comprehension]:
+        """Every node in program order."""
+        return [self._nodes[n] for n in sorted(self._nodes, key=self._keys.__getitem__)]
+
+    def readers(self, name: str) -> list[Comprehension]:
+        """The nodes that read a tensor of this node or input, in program order."""
+        found = self._readers.get(name, {})
+        return [self._nodes[n] for n in sorted(found, key=self._keys.__getitem__)]
+
+    def is_output(self, name: str) -> bool:
+        """Whether the caller wants a result of this node."""
+        return any(o.ref.node == name for o in self.outputs)
+
+    def used(self, name: str) -> frozenset[str]:
+        """The results of a node that somebody reads or the caller wants."""
+        reads = (r.source for reader in self.readers(name) for r in reads_of(reader))
+        wanted = (o.ref for o in self.outputs)
+        return frozenset(r.output for r in (*reads, *wanted) if r.node == name)
+
+    def tensor(self, ref: Ref) -> Tensor:
+        """Dims, axes and sort of a result of a node; inputs have `shape` and `sort_of` only."""
+        return self._nodes[ref.node].tensor(ref.output)
+
+    def type_of(self, ref: Ref) -> Type:
+        """Shape and sort of an input or a result."""
+        if ref.node in self.inputs:
+            i = self.inputs[ref.node]
+            return i.shape, i.sort
+        tensor = self.tensor(ref)
+        return tensor.shape, tensor.sort
+
+    def precedes(self, name: str, other: str) -> bool:
+        """Whether an input or node lies before a node in program order."""
+        return name in self.inputs or self._keys[name] < self._keys[other]
+
+    def order(self, name: str) -> Key:
+        """The place of a node in program order; compare with another's."""
+        return self._keys[name]
+
+    def fresh(self, stem: str, taken: Sequence[str] = ()) -> str:
+        """A name that no tensor has: the stem itself, or with the first free number."""
+        if not self._taken(stem, taken):
+            return stem
+        n = self._serial.get(stem, 2)
+        while self._taken(f"{stem}_{n}", taken):
+            n += 1
+        self._serial[stem] = n
+        return f"{stem}_{n}"
+
+    def _taken(self, name: str, taken: Sequence[str]) -> bool:
+        return name in self.inputs or name in self._nodes or name in taken
+
+    def graph(self) -> Graph:
+        """The program as a graph, in program order."""
+        inputs = tuple(self.inputs.values())
+        return Graph(inputs, tuple(self.nodes()), tuple(self.outputs), self.facts)
+
+    # --- edits ---------------------------------------------------------------------------------
+
+    def replace(
+        self,
+        remove: Sequence[str],
+        insert: Sequence[Comprehension],
+        at: str,
+        redirect: Mapping[Ref, Ref],
+    ) -> list[str]:
+        """Carry out an edit; returns the names of nodes that changed, readers included.
+
+        Raises TangBugError when the order, a shape or a sort would break.
+        """
+        base = self._keys[at]
+        before = {r: self.type_of(r) for r in self._needed(remove)}
+        readers = {r.name: r for name in remove for r in self.readers(name)}
+        for name in remove:
+            self._drop(name)
+        for n, node in enumerate(insert):
+            self._add(node, (*base, n))
+        moved = [r for r in readers if r in self._nodes and r not in {i.name for i in insert}]
+        if redirect:
+            for name in moved:
+                self._swap(redirected(self._nodes[name], redirect))
+            self.outputs = [Output(o.name, redirect.get(o.ref, o.ref)) for o in self.outputs]
+        self._check(insert, moved, before, redirect)
+        return [*(i.name for i in insert), *moved]
+
+    def _needed(self, names: Sequence[str]) -> Iterator[Ref]:
+        inside = set(names)
+        for name in names:
+            for reader in self.readers(name):
+                if reader.name not in inside:
+                    yield from (r.source for r in reads_of(reader) if r.source.node == name)
+        yield from (o.ref for o in self.outputs if o.ref.node in inside)
+
+    def _check(
+        self,
+        insert: Sequence[Comprehension],
+        moved: Sequence[str],
+        before: Mapping[Ref, Type],
+        redirect: Mapping[Ref, Ref],
+    ) -> None:
+        for old, kind in before.items():
+            new = redirect.get(old, old)
+            if new.node not in self._nodes and new.node not in self.inputs:
+                raise TangBugError(f"{old} is still needed, but {new.node!r} is gone")
+            if self.type_of(new) != kind:
+                raise TangBugError(f"{old} of {kind} became {new} of {self.type_of(new)}")
+        for name in (*(i.name for i in insert), *moved):
+            for read in reads_of(self._nodes[name]):
+                source = read.source.node
+                known = source in self.inputs or source in self._nodes
+                if not known or not self.precedes(source, name):
+                    raise TangBugError(f"{name!r} reads {source!r}, which does not lie before it")
+
+    def _add(self, node: Comprehension, key: Key) -> None:
+        if node.name in self._nodes or node.name in self.inputs:
+            raise TangBugError(f"two tensors would be named {node.name!r}")
+        self._nodes[node.name] = node
+        self._keys[node.name] = key
+        self._readers.setdefault(node.name, {})
+        for read in reads_of(node):
+            self._readers.setdefault(read.source.node, {})[node.name] = None
+
+    def _drop(self, name: str) -> None:
+        for read in reads_of(self._nodes.pop(name)):
+            self._readers[read.source.node].pop(name, None)
+        del self._keys[name]
+
+    def _swap(self, node: Comprehension) -> None:
+        key = self._keys[node.name]
+        self._drop(node.name)
+        self._add(node, key)
+
+
+def redirected(node: Comprehension, redirect: Mapping[Ref, Ref]) -> Comprehension:
+    """The node with every read of a renamed result, gathers included, taken from the new one."""
+    reads = tuple(_moved(r, redirect) for r in node.reads)
+    return node if reads == node.reads else with_reads(node, reads)
+
+
+def with_reads(node: Comprehension, reads: tuple[Read, ...]) -> Comprehension:
+    """The node with other reads."""
+    return Comprehension(
+        node.name, node.point, reads, node.body, node.reduce, node.where, node.monoid, node.outputs
+    )
+
+
+def _moved(read: Read, redirect: Mapping[Ref, Ref]) -> Read:
+    view = read.view
+    gathers = tuple(_moved(g, redirect) for g in view.gathers)
+    if gathers != view.gathers:
+        view = View(view.coords, view.guard, view.fill, gathers)
+    source = redirect.get(read.source, read.source)
+    return read if source is read.source and view is read.view else Read(source, view)
