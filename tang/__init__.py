@@ -39,6 +39,7 @@ _PACKAGES: Final = frozenset(
         "interpreter",
         "ir",
         "kernel",
+        "models",
         "rewrite",
         "schedule",
         "testing",
