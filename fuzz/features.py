@@ -16,11 +16,13 @@ import numpy as np
 from tang.fuzz.case import Case
 from tang.fuzz.formats import ALL, Formats, schedule_cells
 from tang.fuzz.forms import FORMS, recognised
-from tang.fuzz.schedules import SPLITS, WORKGROUPS
+from tang.fuzz.schedules import LANES, SPLITS, WORKGROUPS
 from tang.fuzz.viewkinds import VIEW_KINDS, WHERE_KINDS, view_kinds, where_kind
 from tang.ir.expr import BOOL, INDEX, NAMED, OPS, Expr, walk
 from tang.ir.graph import Comprehension, Graph, reads_of
+from tang.ir.monoid import Monoid
 from tang.ir.monoids import BUILTIN
+from tang.kernel.schedule import NodeSchedule
 
 USER_MONOIDS: Final = ("max_plus", "parity", "last", "matrix_product")
 MONOIDS: Final = ("map", *BUILTIN, "top_k", "product", *USER_MONOIDS)
@@ -36,6 +38,9 @@ DATA: Final = (
 SCHEDULES: Final = (
     *(f"split-{n}" for n in SPLITS),
     "split-ordered",
+    *(f"lanes-{n}" for n in LANES),
+    "lanes-ordered",
+    "lanes-split",
     *schedule_cells(ALL),
     *(f"workgroup-{n}" for n in sorted(WORKGROUPS)),
 )
@@ -172,8 +177,18 @@ def _schedule(case: Case) -> Iterator[str]:
             yield f"split-{chosen.split}"
             if chosen.split > 1 and not node.monoid.commutative:
                 yield "split-ordered"
+            yield from _lanes(node.monoid, chosen)
         yield f"store-{chosen.storage.value}-add-{chosen.accumulate.value}"
-        yield f"workgroup-{chosen.workgroup}"
+        if chosen.workgroup in WORKGROUPS:  # lanes may round it up to others
+            yield f"workgroup-{chosen.workgroup}"
+
+
+def _lanes(monoid: Monoid, chosen: NodeSchedule) -> Iterator[str]:
+    yield f"lanes-{chosen.lanes}"
+    if chosen.lanes > 1 and not monoid.commutative:
+        yield "lanes-ordered"
+    if chosen.lanes > 1 and chosen.split > 1:
+        yield "lanes-split"
 
 
 # --- data ----------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from tang.errors import ScheduleError
 from tang.kernel.ir import Type
 from tang.kernel.schedule import NodeSchedule, Schedule
 
-_FIELDS = ("split", "storage", "accumulate", "workgroup")
+_FIELDS = ("split", "storage", "accumulate", "workgroup", "lanes")
 
 
 def schedule_to_json(schedule: Schedule) -> str:
@@ -41,6 +41,7 @@ def _row(s: NodeSchedule) -> dict[str, object]:
         "storage": s.storage.value,
         "accumulate": s.accumulate.value,
         "workgroup": s.workgroup,
+        "lanes": s.lanes,
     }
 
 
@@ -53,4 +54,5 @@ def _node(row: dict[str, Any]) -> NodeSchedule:
         storage=Type(row["storage"]),
         accumulate=Type(row["accumulate"]),
         workgroup=int(row["workgroup"]),
+        lanes=int(row.get("lanes", 1)),
     )

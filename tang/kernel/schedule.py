@@ -7,10 +7,20 @@ of `tang.schedule`, obeying it the work of lowering, checking names that of `che
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
+from typing import Final
 
 from tang.errors import ScheduleError
-from tang.ir.graph import Graph
+from tang.ir.expr import Sort
+from tang.ir.graph import Comprehension, Graph
+from tang.ir.monoid import Monoid
 from tang.kernel.ir import F32, Type
+
+WORKGROUP_BYTES: Final = 16384
+"""Memory of a workgroup that every device has: WebGPU's maxComputeWorkgroupStorageSize."""
+
+_WORD: Final = 4
+"""Bytes that a small element may take: WGSL keeps f16 and bools of workgroups in words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +29,10 @@ class NodeSchedule:
 
     split       number of contiguous chunks of the first reduce dim that are folded by different
                 threads; a second kernel combines the partial states in order (1: no split)
+    lanes       number of threads of one workgroup that fold one point together: each a contiguous
+                chunk of the first reduce dim (of a split's chunk), then a tree over workgroup
+                arrays combines neighbours in order (1: one thread a point). A workgroup is a
+                multiple of it and holds several points
     storage     format in which real results are stored
     accumulate  format of body, state and partial states
     workgroup   threads per workgroup
@@ -28,6 +42,7 @@ class NodeSchedule:
     storage: Type = F32
     accumulate: Type = F32
     workgroup: int = 64
+    lanes: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +57,8 @@ class Schedule:
 
 
 def check_schedule(schedule: Schedule, graph: Graph) -> None:
-    """Raise ScheduleError for unknown nodes, bad numbers and types that are no floats."""
+    """Raise ScheduleError for unknown nodes, bad numbers, types that are no floats, and lanes
+    whose states do not fit in the memory of a workgroup."""
     if not isinstance(schedule, Schedule):
         raise ScheduleError(f"a schedule is a tang.kernel.schedule.Schedule, not {schedule!r}")
     known = {n.name for n in graph.nodes}
@@ -53,13 +69,39 @@ def check_schedule(schedule: Schedule, graph: Graph) -> None:
             )
         _check_node(name, s)
     _check_node("default", schedule.default)
+    for node in graph.nodes:
+        _check_shared(node, schedule.of(node.name))
 
 
 def _check_node(name: str, s: NodeSchedule) -> None:
-    if not all(type(n) is int and n >= 1 for n in (s.split, s.workgroup)):
+    if not all(type(n) is int and n >= 1 for n in (s.split, s.workgroup, s.lanes)):
         raise ScheduleError(
-            f"{name}: split and workgroup are ints of at least 1, not {s.split}, {s.workgroup}"
+            f"{name}: split, workgroup and lanes are ints of at least 1, "
+            f"not {s.split}, {s.workgroup}, {s.lanes}"
+        )
+    if s.workgroup % s.lanes:
+        raise ScheduleError(
+            f"{name}: a workgroup holds whole points, and {s.workgroup} threads are no multiple "
+            f"of {s.lanes} lanes"
         )
     for label, t in (("storage", s.storage), ("accumulate", s.accumulate)):
         if not t.is_float:
             raise ScheduleError(f"{name}: {label} is a float format, not {t.value}")
+
+
+def shared_bytes(monoid: Monoid, s: NodeSchedule) -> int:
+    """At most so many bytes of workgroup memory hold the states of a workgroup with lanes."""
+    sizes = {Sort.REAL: max(s.accumulate.bytes, _WORD), Sort.INDEX: 8, Sort.BOOL: _WORD}
+    parts = (sizes[c.sort] * prod(monoid.axis_size(a) for a in c.axes) for c in monoid.components)
+    return s.workgroup * (sum(parts) + (_WORD if monoid.identity is None else 0))
+
+
+def _check_shared(node: Comprehension, s: NodeSchedule) -> None:
+    if s.lanes == 1 or node.monoid is None:
+        return
+    needed = shared_bytes(node.monoid, s)
+    if needed > WORKGROUP_BYTES:
+        raise ScheduleError(
+            f"{node.name}: with lanes, the states of {s.workgroup} threads take up to {needed} "
+            f"bytes of workgroup memory, and {WORKGROUP_BYTES} are there: make workgroup smaller"
+        )

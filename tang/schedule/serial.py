@@ -32,6 +32,7 @@ def _fields(s: NodeSchedule) -> dict[str, int | str]:
         "storage": s.storage.value,
         "accumulate": s.accumulate.value,
         "workgroup": s.workgroup,
+        "lanes": s.lanes,
     }
 
 
@@ -82,6 +83,7 @@ def _node(value: object, where: str) -> NodeSchedule:
         storage=_format(whole["storage"], f"{where}.storage"),
         accumulate=_format(whole["accumulate"], f"{where}.accumulate"),
         workgroup=_number(whole["workgroup"], f"{where}.workgroup"),
+        lanes=_number(whole["lanes"], f"{where}.lanes"),
     )
 
 

@@ -18,7 +18,7 @@ from tang.ir.graph import Comprehension, Dim
 from tang.ir.monoid import Component, Monoid
 from tang.ir.view import Affine, Ref, variable
 from tang.kernel import ir as k
-from tang.kernel.lower import address, nest, reads, state
+from tang.kernel.lower import address, cooperative, nest, reads, state
 from tang.kernel.lower.build import Builder, Value
 from tang.kernel.lower.cleanup import without_dead_code
 from tang.kernel.lower.context import CHUNK, Context
@@ -41,7 +41,10 @@ class Partials:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One kernel to build: its node, name, role, thread dims and the results it stores."""
+    """One kernel to build: its node, name, role, thread dims and the results it stores.
+
+    lanes  how many threads fold one point (of a point or partial kernel of a reduction)
+    """
 
     node: Comprehension
     name: str
@@ -50,6 +53,7 @@ class Task:
     targets: tuple[str, ...]
     schedule: NodeSchedule
     partials: Partials | None = None
+    lanes: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +78,7 @@ def launch_of(task: Task, world: World) -> Launch:
         _check_limit(ctx, task)
     scalars = tuple(poly(s) for s in ctx.builder.symbols)
     buffers = tuple(ctx.params)
-    return Launch(kernel, buffers, scalars, thread_count(ctx))
+    return Launch(kernel, buffers, scalars, thread_count(ctx) * poly(task.lanes))
 
 
 def _check_limit(ctx: Context, task: Task) -> None:
@@ -93,7 +97,7 @@ def _check_limit(ctx: Context, task: Task) -> None:
 def _assemble(task: Task, world: World, index: k.Type) -> tuple[Context, k.Kernel]:
     builder = Builder(index, world.sizes, Names(k.BUILTINS))
     ctx = _context(task, world, builder)
-    body = _guarded_body(ctx, task)
+    body = _guarded_body(ctx, task) if task.lanes == 1 else _cooperative(ctx, task)
     return ctx, k.Kernel(
         name=task.name,
         params=tuple(ctx.params.values()),
@@ -145,6 +149,33 @@ def _guarded_body(ctx: Context, task: Task) -> tuple[k.Stmt, ...]:
     return (*b.scopes[0].statements, guarded)
 
 
+def _cooperative(ctx: Context, task: Task) -> tuple[k.Stmt, ...]:
+    """The same with several threads per point, which meet at barriers."""
+    b, chunks = ctx.builder, task.lanes
+    if task.role == "partial":
+        chunks *= task.schedule.split
+    b.subject = "the number of threads"
+    total = b.extent(thread_count(ctx))
+    count = total.range or INT32
+    at = cooperative.point_of(ctx, task.lanes, count, task.schedule.workgroup)
+
+    def finish(folding: cooperative.Folding) -> None:
+        end = _store_partials if task.role == "partial" else _finish
+        end(ctx, task, *folding)
+
+    team = cooperative.Team(
+        task.lanes,
+        task.schedule.workgroup,
+        components_for(state.monoid_of(ctx), task.targets),
+        lambda: _begin(ctx, task),
+        lambda folding: _fold(ctx, chunks, *folding),
+        finish,
+    )
+    exists = b.let(tail_guard(b, at, total), "exists")
+    cooperative.cooperative_body(ctx, team, at, count, exists)
+    return tuple(b.scopes[0].statements)
+
+
 def tail_guard(b: Builder, thread: Value, total: Value) -> Value:
     """Whether a thread has work: launches are rounded up to whole workgroups."""
     return b.lt(thread, total)
@@ -158,22 +189,23 @@ def _point(ctx: Context, task: Task) -> None:
         _map(ctx, task)
         return
     slots, seen = _begin(ctx, task)
-
-    def element() -> None:
-        state.accumulate(ctx, slots, seen, state.lift_element(ctx, tuple(slots)))
-
-    nest.over_elements(ctx, 1, element)
+    _fold(ctx, 1, slots, seen)
     _finish(ctx, task, slots, seen)
 
 
 def _partial(ctx: Context, task: Task) -> None:
     slots, seen = _begin(ctx, task)
+    _fold(ctx, task.schedule.split, slots, seen)
+    _store_partials(ctx, task, slots, seen)
+
+
+def _fold(ctx: Context, chunks: int, slots: dict[int, Slot], seen: k.Var | None) -> None:
+    """Take the elements of one of so many chunks, which the coordinate CHUNK names."""
 
     def element() -> None:
         state.accumulate(ctx, slots, seen, state.lift_element(ctx, tuple(slots)))
 
-    nest.over_elements(ctx, task.schedule.split, element)
-    _store_partials(ctx, task, slots, seen)
+    nest.over_elements(ctx, chunks, element)
 
 
 def _combine(ctx: Context, task: Task) -> None:

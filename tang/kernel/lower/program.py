@@ -77,6 +77,8 @@ def _check_splits(schedule: Schedule, graph: Graph) -> None:
     for name, s in schedule.nodes:
         if s.split > 1 and graph.node(name).monoid is None:
             raise ScheduleError(f"{name}: split {s.split} needs a reduction; the node is a map")
+        if s.lanes > 1 and graph.node(name).monoid is None:
+            raise ScheduleError(f"{name}: lanes {s.lanes} need a reduction; the node is a map")
 
 
 def _lower_node(work: _Lowering, node: Comprehension) -> None:
@@ -124,14 +126,18 @@ def dims_apart(work: _Lowering, node: Comprehension, name: str) -> tuple[Dim, ..
 def _main_kernels(
     work: _Lowering, node: Comprehension, targets: tuple[str, ...], schedule: NodeSchedule
 ) -> None:
+    lanes = 1 if node.monoid is None or not node.reduce else schedule.lanes
     if schedule.split == 1 or node.monoid is None or not node.reduce:
         name = work.kernel_names.fresh(node.name)
-        _launch(work, kernels.Task(node, name, "point", node.point, targets, schedule))
+        task = kernels.Task(node, name, "point", node.point, targets, schedule, lanes=lanes)
+        _launch(work, task)
         return
     partials = _partial_buffers(work, node, node.monoid, targets, schedule)
     for role in ("partial", "combine"):
         name = work.kernel_names.fresh(f"{node.name}_{role}")
-        _launch(work, kernels.Task(node, name, role, node.point, targets, schedule, partials))
+        team = lanes if role == "partial" else 1
+        task = kernels.Task(node, name, role, node.point, targets, schedule, partials, team)
+        _launch(work, task)
 
 
 def _launch(work: _Lowering, task: kernels.Task) -> None:
