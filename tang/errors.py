@@ -18,6 +18,11 @@ class GraphError(TangError):
 class RewriteError(TangError):
     """A rewrite rule changed the meaning of a program, or made an illegal one."""
 
+    def __init__(self, message: str, rule: str = "", node: str = "") -> None:
+        super().__init__(message)
+        self.rule = rule
+        self.node = node
+
 
 class ScheduleError(TangError):
     """A schedule names an unknown node or asks for something illegal."""

@@ -18,10 +18,12 @@ from tang.emit import UnsupportedError, supports
 from tang.emulator.budget import ErrorBudget
 from tang.emulator.replay import Replay
 from tang.errors import DeviceError, FormatError, LimitError, ScheduleError
+from tang.interpreter import interpret
 from tang.ir.graph import Graph
 from tang.kernel.schedule import Schedule
 from tang.schedule import schedule_auto
 from tang.verify.backends import open_backend
+from tang.verify.derive import Derivation, derive
 from tang.verify.follow import Terms, replay_on, terms_of, unsteady_in
 from tang.verify.inputs import random_inputs
 from tang.verify.report import Finding, Report, RungResult
@@ -29,7 +31,7 @@ from tang.verify.rung_emit import Trial, check_emit, jobs_of, trials
 from tang.verify.rung_expand import check_expand
 from tang.verify.rung_lower import Lowered, check_lower
 from tang.verify.rung_round import check_round
-from tang.verify.subject import Subject, Task, accept
+from tang.verify.subject import Accepted, Subject, Task, accept, derived
 from tang.verify.subject import lowered as prepared
 from tang.verify.verdict import Rung, Verdict
 
@@ -125,6 +127,12 @@ def _climb(task: Task) -> _Climb:
     """All rungs that need no device."""
     climb = _Climb(task)
     accepted = accept(task)
+    if task.derivation is not None:
+        graph = _derived_graph(climb, accepted, task.derivation)
+        if graph is None:
+            return climb
+        climb.task = derived(task, graph)
+        accepted = accept(climb.task)
     subject = climb.attempt(Rung.LOWER, lambda: prepared(accepted))
     meant = subject is not None and _means_something(climb, subject)
     lowered = _lower(climb, subject) if subject is not None and meant else None
@@ -139,6 +147,19 @@ def _climb(task: Task) -> _Climb:
     if rounded is not None:
         climb.note(*rounded)
     return climb
+
+
+def _derived_graph(climb: _Climb, accepted: Accepted, derivation: Derivation) -> Graph | None:
+    """The rung `rewrite`: what the derivation makes of the program, None when it is at fault."""
+    interpret(accepted.bound, accepted.arrays)  # the caller's program must mean something
+    done = climb.attempt(
+        Rung.REWRITE, lambda: derive(climb.task.graph, accepted.arrays, derivation)
+    )
+    if done is None:
+        return None
+    climb.results.extend(done.results)
+    climb.findings.extend(done.findings)
+    return done.graph
 
 
 def _means_something(climb: _Climb, subject: Subject) -> bool:

@@ -29,17 +29,25 @@ from tang.kernel.ir import Type
 from tang.kernel.lower import lower
 from tang.kernel.plan import Buffer, Launch, Plan, Role
 from tang.kernel.schedule import Schedule
+from tang.schedule import schedule_auto
+from tang.schedule.fit import fit_schedule
+from tang.verify.derive import Derivation
 
 Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """What a caller wants verified: a program, its data, a schedule, an error budget."""
+    """What a caller wants verified: a program, its data, a schedule, an error budget.
+
+    With a derivation the program is first rewritten, and the schedule fitted to the result: None
+    takes `schedule_auto` of it.
+    """
 
     graph: Graph
     inputs: Mapping[str, Array]
-    schedule: Schedule = field(default_factory=Schedule)
+    schedule: Schedule | None = field(default_factory=Schedule)
+    derivation: Derivation | None = None
     budget: ErrorBudget | None = None
     name: str = "graph"
 
@@ -59,6 +67,11 @@ class Subject:
     bound: Graph
     sizes: Mapping[str, int]
     inputs: Mapping[str, Array] = field(repr=False)
+
+    @functools.cached_property
+    def schedule(self) -> Schedule:
+        """How every node is computed."""
+        return scheduled(self.task)
 
     @functools.cached_property
     def traced(self) -> Graph:
@@ -113,9 +126,20 @@ def accept(task: Task) -> Accepted:
 def lowered(accepted: Accepted) -> Subject:
     """The suspects' part: lower and expand; raises whatever they raise."""
     task = accepted.task
-    plan = lower(task.graph, task.schedule)
+    plan = lower(task.graph, scheduled(task))
     inputs = snapped(plan, accepted.arrays)
     return Subject(task, plan, expand_math(plan), accepted.bound, accepted.sizes, inputs)
+
+
+def scheduled(task: Task) -> Schedule:
+    """The task's schedule, that of `schedule_auto` when it leaves the choice."""
+    return schedule_auto(task.graph) if task.schedule is None else task.schedule
+
+
+def derived(task: Task, graph: Graph) -> Task:
+    """The task on the program that its derivation made."""
+    fitted = None if task.schedule is None else fit_schedule(task.schedule, graph)
+    return replace(task, graph=graph, schedule=fitted, derivation=None)
 
 
 def prepare(task: Task) -> Subject:

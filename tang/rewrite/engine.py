@@ -106,9 +106,13 @@ class _Run:
         name = next(iter(waiting))
         del waiting[name]
         node = self.program.node(name)
-        edit = rule.find(self.program, node) if node is not None else None
-        if edit is not None:
-            self._apply(rule, name, edit)
+        try:
+            edit = rule.find(self.program, node) if node is not None else None
+            if edit is not None:
+                self._apply(rule, name, edit)
+        except Exception as e:
+            e.add_note(f"in rule {rule.name} at node {name!r}")
+            raise
 
     def _apply(self, rule: Rule, name: str, edit: Edit) -> None:
         self.left -= 1
@@ -116,10 +120,7 @@ class _Run:
             raise TangBugError(f"rule {rule.name} does not end; last at {name!r}: {edit.text}")
         self._judge(rule, name, edit)
         around = self._around(edit)
-        try:
-            changed = self.program.replace(edit.remove, edit.insert, edit.at, edit.redirect)
-        except TangBugError as e:
-            raise TangBugError(f"rule {rule.name} at {name!r}: {e}") from e
+        changed = self.program.replace(edit.remove, edit.insert, edit.at, edit.redirect)
         step = Step(rule.name, name, edit.text, rule.preconditions)
         self.trace.append(step)
         if self.observe is not None:
@@ -134,12 +135,14 @@ class _Run:
         try:
             validate(local.after) if local.after.outputs else None
         except GraphError as e:
-            raise RewriteError(f"rule {rule.name} at {name!r} made an illegal node: {e}") from e
+            message = f"rule {rule.name} at {name!r} made an illegal node: {e}"
+            raise RewriteError(message, rule.name, name) from e
         if self.check is None or not local.after.outputs:
             return
         wrong = self.check(local)
         if wrong is not None:
-            raise RewriteError(f"rule {rule.name} at {name!r} ({edit.text}): {wrong}")
+            message = f"rule {rule.name} at {name!r} ({edit.text}): {wrong}"
+            raise RewriteError(message, rule.name, name)
 
     def _around(self, edit: Edit) -> list[str]:
         """What the removed nodes read: with a reader less, it may be dead or fusible."""
@@ -159,7 +162,8 @@ class _Run:
         try:
             validate(self.program.graph())
         except GraphError as e:
-            raise RewriteError(f"rule {rule.name} left an illegal graph: {e}") from e
+            message = f"rule {rule.name} left an illegal graph: {e}"
+            raise RewriteError(message, rule.name) from e
 
 
 def chosen(rules: Iterable[str], known: Mapping[str, Rule]) -> list[Rule]:

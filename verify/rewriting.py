@@ -1,0 +1,226 @@
+"""The rung `rewrite`: a program against what rules made of it, and each step on its own.
+
+Defines `checker`, which judges the local pair of every application (checked mode), and
+`check_rewrite`, which compares whole programs and names the rule at fault. Relies on `equality`
+and on the interpreter. It edits no program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import count
+from math import prod
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from tang.errors import GraphError, LimitError, RewriteError
+from tang.ir.bind import bind
+from tang.ir.expr import REAL
+from tang.ir.graph import Fact, Graph
+from tang.rewrite import Rewritten, Step, rewrite
+from tang.rewrite.local import Application
+from tang.rewrite.program import Program
+from tang.rewrite.rule import Requirement
+from tang.verify.equality import Comparison, compare_graphs
+from tang.verify.inputs import random_inputs
+from tang.verify.report import Finding, RungResult
+from tang.verify.verdict import Rung, Verdict
+
+Array = npt.NDArray[Any]
+
+POINTS: Final = 200_000
+"""Applications with more points (of one node) than this are not evaluated, but counted."""
+
+_SPECIALS: Final = (float("inf"), float("-inf"), float("nan"), 0.0)
+
+
+@dataclass(slots=True)
+class LocalChecker:
+    """Judges applications on small data; equal applications are evaluated once.
+
+    checked, unchecked  how many were judged, and how many were too large or refused the data
+    """
+
+    seed: int = 0
+    checked: int = 0
+    unchecked: int = 0
+    known: dict[tuple[str, Graph, Graph], str | None] = field(default_factory=dict)
+
+    def __call__(self, application: Application) -> str | None:
+        key = (application.rule, application.before, application.after)
+        if key not in self.known:
+            self.known[key] = self._judge(application)
+        return self.known[key]
+
+    def _judge(self, a: Application) -> str | None:
+        sizes = small_sizes(a.before.symbols | a.after.symbols, a.before.facts)
+        before, after = bind(a.before, sizes), bind(a.after, sizes)
+        if max(map(_points, (before, after))) > POINTS:
+            self.unchecked += 1
+            return None
+        for inputs in data_of(before, self.seed, specials=a.strict):
+            try:
+                found = compare_graphs(before, after, inputs, strict=a.strict)
+            except (GraphError, LimitError) as e:
+                wrong = self._refused(before, inputs, e)
+            else:
+                wrong = _first(found, sizes)
+            if wrong is not None:
+                return wrong
+        self.checked += 1
+        return None
+
+    def _refused(self, before: Graph, inputs: Mapping[str, Array], e: Exception) -> str | None:
+        """A fault only where the left side takes the data and the right side does not."""
+        try:
+            compare_graphs(before, before, inputs, strict=True)
+        except (GraphError, LimitError):
+            return None
+        return f"the program before takes the data, the one after does not: {e}"
+
+
+def checker(seed: int = 0) -> LocalChecker:
+    """A checker for `rewrite(graph, check=checker())`; its counts say how much was evaluated."""
+    return LocalChecker(seed)
+
+
+def _first(found: Iterable[Comparison], sizes: Mapping[str, int]) -> str | None:
+    for c in found:
+        if c.different:
+            at = ", ".join(f"{s} = {n}" for s, n in sorted(sizes.items()))
+            return f"result {c.name} changed{' at ' + at if at else ''}:\n{c.detail()}"
+    return None
+
+
+def small_sizes(symbols: Iterable[str], facts: Iterable[Fact]) -> dict[str, int]:
+    """Small sizes, different where facts allow, so that exchanged extents show."""
+    known = {f.symbol: f for f in facts}
+    numbers = count(3)
+    return {s: _size(known.get(s, Fact(s)), next(numbers)) for s in sorted(symbols)}
+
+
+def _size(f: Fact, wanted: int) -> int:
+    size = -(-max(wanted, f.minimum) // f.multiple) * f.multiple
+    return size if f.maximum is None or size <= f.maximum else f.maximum // f.multiple * f.multiple
+
+
+def data_of(graph: Graph, seed: int, *, specials: bool) -> list[dict[str, Array]]:
+    """Dyadic numbers, on which most arithmetic is exact, floats, and floats with specials."""
+    try:
+        floats = random_inputs(graph, {}, seed)
+        dyadic = random_inputs(graph, {}, seed + 1)
+    except (GraphError, LimitError):
+        return []
+    sorts = {i.name: i.sort for i in graph.inputs}
+    real = [n for n, s in sorts.items() if s is REAL]
+    dyadic |= {n: np.round(np.asarray(dyadic[n], np.float64) * 4) / 4 for n in real}
+    found = [dyadic, floats]
+    if specials and real:
+        rng = np.random.default_rng(seed)
+        special = {n: _with_specials(np.asarray(dyadic[n]), rng) for n in real}
+        found.append({**dyadic, **special})
+    return found
+
+
+def _with_specials(array: Array, rng: np.random.Generator) -> Array:
+    chosen = rng.random(array.shape) < 0.2
+    return np.where(chosen, rng.choice(_SPECIALS, array.shape), array)
+
+
+def _points(graph: Graph) -> int:
+    sizes = [prod(d.extent.constant for d in n.dims) for n in graph.nodes]
+    return max([*sizes, *(prod(p.constant for p in i.shape) for i in graph.inputs), 0])
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """The rung's result, its findings, and what the rules made of the program."""
+
+    result: RungResult
+    findings: tuple[Finding, ...]
+    rewritten: Rewritten | None
+
+
+def check_rewrite(
+    graph: Graph,
+    inputs: Mapping[str, Array],
+    rules: Iterable[str] | None = None,
+    *,
+    strict: bool = False,
+    local: LocalChecker | None = None,
+) -> Checked:
+    """Rewrite a program, judging every step, and compare the whole on the given data."""
+    names = None if rules is None else tuple(rules)
+    try:
+        done = rewrite(graph, names, strict, check=local or checker())
+    except RewriteError as e:
+        return Checked(RungResult(Rung.REWRITE), (_finding(e.rule, e.node, str(e)),), None)
+    except Exception as e:  # noqa: BLE001 - a rule that raises anything at all is a finding
+        return Checked(RungResult(Rung.REWRITE), (_raised(e),), None)
+    exact = strict or not _needs_finite(done.trace)
+    found = compare_graphs(graph, done.graph, inputs, strict=exact)
+    findings = [_blamed(graph, inputs, names, strict, c) for c in found if c.different][:1]
+    note = f"{len(done.trace)} steps"
+    elements = sum(c.decisions.size for c in found)
+    skipped = sum(int(c.skipped.sum()) for c in found)
+    undecided = sum(c.undecided for c in found)
+    result = RungResult(Rung.REWRITE, "", elements, 0, undecided, skipped, note=note)
+    return Checked(result, tuple(findings), done)
+
+
+def _needs_finite(trace: Iterable[Step]) -> bool:
+    return any(Requirement.FINITE in s.requires for s in trace)
+
+
+def _blamed(
+    graph: Graph,
+    inputs: Mapping[str, Array],
+    rules: tuple[str, ...] | None,
+    strict: bool,
+    last: Comparison,
+) -> Finding:
+    """The finding on the first step after which the program differs."""
+    steps: list[tuple[Step, Graph]] = []
+
+    def keep(step: Step, program: Program) -> None:
+        steps.append((step, program.graph()))
+
+    rewrite(graph, rules, strict, observe=keep)
+    low, high = 0, len(steps) - 1
+    while low < high:
+        middle = (low + high) // 2
+        if _differs(graph, steps[middle][1], inputs, strict, [s for s, _ in steps[: middle + 1]]):
+            high = middle
+        else:
+            low = middle + 1
+    step = steps[low][0]
+    return _finding(step.rule, step.node, f"{step} changed output {last.name}", last.detail())
+
+
+def _differs(
+    graph: Graph, other: Graph, inputs: Mapping[str, Array], strict: bool, trace: list[Step]
+) -> bool:
+    exact = strict or not _needs_finite(trace)
+    return any(c.different for c in compare_graphs(graph, other, inputs, strict=exact))
+
+
+def _raised(error: Exception) -> Finding:
+    """The finding on a rule that raised; the engine notes which rule was at work."""
+    notes = getattr(error, "__notes__", [""])
+    rule = notes[0].removeprefix("in rule ").partition(" ")[0]
+    return _finding(rule, "", f"{type(error).__name__}: {error} ({notes[0]})")
+
+
+def _finding(rule: str, node: str, message: str, detail: str = "") -> Finding:
+    head, _, rest = message.partition("\n")
+    return Finding(
+        Rung.REWRITE,
+        Verdict.WRONG,
+        head,
+        node=node,
+        detail=detail or rest,
+        origin=f"rule {rule}",
+    )
