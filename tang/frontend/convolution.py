@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypedDict, Unpack
 
 from tang.frontend.build import make
 from tang.frontend.dims import dim
 from tang.frontend.elementwise import dims_of
 from tang.frontend.reductions import sum as total
-from tang.frontend.shapes import divided, merge_axes
+from tang.frontend.shapes import divided, floored, merge_axes
 from tang.frontend.site import failure
 from tang.frontend.tensors import Tensor
 from tang.frontend.transposed import line, spread
@@ -23,6 +24,59 @@ from tang.ir.extent import Poly, poly
 
 Each = int | Sequence[int]
 Padding = int | Sequence[int | tuple[int, int]]
+
+
+class Options(TypedDict, total=False):
+    """How a convolution moves; a number for all spatial axes, or one per axis.
+
+    stride, dilation  steps between outputs, and between taps: at least 1, by default 1
+    padding           zeros around x: an int, an int per axis, or a pair (before, after) per axis
+    groups            parts of the channels that do not mix, by default 1
+    name              of the result; None takes a made-up one
+    """
+
+    stride: Each
+    padding: Padding
+    dilation: Each
+    groups: int
+    name: str | None
+
+
+def conv1d(x: Tensor, w: Tensor, bias: Tensor | None = None, **options: Unpack[Options]) -> Tensor:
+    """Correlation: x (N, C, L), w (O, C/groups, K) → (N, O, P); keywords as in `Options`.
+
+    P = (L + padding before and after − dilation·(K − 1) − 1) // stride + 1.
+    """
+    return _conv(x, w, bias, _window("conv1d", 1, **options))
+
+
+def conv2d(x: Tensor, w: Tensor, bias: Tensor | None = None, **options: Unpack[Options]) -> Tensor:
+    """Correlation: x (N, C, H, W), w (O, C/groups, R, S) → (N, O, P, Q), as in conv1d."""
+    return _conv(x, w, bias, _window("conv2d", 2, **options))
+
+
+def conv_transpose1d(
+    x: Tensor,
+    w: Tensor,
+    bias: Tensor | None = None,
+    *,
+    output_padding: Each = 0,
+    **options: Unpack[Options],
+) -> Tensor:
+    """The adjoint of conv1d in x: x (N, C, L), w (C, O/groups, K); keywords as in `Options`."""
+    return _transposed(x, w, bias, _window("conv_transpose1d", 1, **options), output_padding)
+
+
+def conv_transpose2d(
+    x: Tensor,
+    w: Tensor,
+    bias: Tensor | None = None,
+    *,
+    output_padding: Each = 0,
+    **options: Unpack[Options],
+) -> Tensor:
+    """The adjoint of conv2d in x: x (N, C, H, W), w (C, O/groups, R, S)."""
+    return _transposed(x, w, bias, _window("conv_transpose2d", 2, **options), output_padding)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,78 +89,26 @@ class Spatial:
     after: int
 
 
-def conv1d(
-    x: Tensor,
-    w: Tensor,
-    bias: Tensor | None = None,
+@dataclass(frozen=True, slots=True)
+class _Window:
+    """The checked parameters of a convolution over any number of spatial axes."""
+
+    label: str
+    axes: tuple[Spatial, ...]
+    groups: int
+
+
+def _window(
+    kind: str,
+    rank: int,
     *,
     stride: Each = 1,
     padding: Padding = 0,
     dilation: Each = 1,
     groups: int = 1,
     name: str | None = None,
-) -> Tensor:
-    """Correlation: x (N, C, L), w (O, C/groups, K) → (N, O, P).
-
-    P = (L + padding before and after − dilation·(K − 1) − 1) // stride + 1.
-    """
-    axes = _spatial("conv1d", 1, stride, padding, dilation)
-    return _conv(x, w, bias, axes, groups, name or "conv1d")
-
-
-def conv2d(
-    x: Tensor,
-    w: Tensor,
-    bias: Tensor | None = None,
-    *,
-    stride: Each = 1,
-    padding: Padding = 0,
-    dilation: Each = 1,
-    groups: int = 1,
-    name: str | None = None,
-) -> Tensor:
-    """Correlation: x (N, C, H, W), w (O, C/groups, R, S) → (N, O, P, Q), as in conv1d.
-
-    Padding is one int, an int per axis, or a pair (before, after) per axis.
-    """
-    axes = _spatial("conv2d", 2, stride, padding, dilation)
-    return _conv(x, w, bias, axes, groups, name or "conv2d")
-
-
-def conv_transpose1d(
-    x: Tensor,
-    w: Tensor,
-    bias: Tensor | None = None,
-    *,
-    stride: Each = 1,
-    padding: Padding = 0,
-    output_padding: Each = 0,
-    dilation: Each = 1,
-    groups: int = 1,
-    name: str | None = None,
-) -> Tensor:
-    """The adjoint of conv1d in x: x (N, C, L), w (C, O/groups, K)."""
-    axes = _spatial("conv_transpose1d", 1, stride, padding, dilation)
-    extra = _each("output_padding", 1, output_padding, 0)
-    return _transposed(x, w, bias, axes, extra, groups, name or "conv_transpose1d")
-
-
-def conv_transpose2d(
-    x: Tensor,
-    w: Tensor,
-    bias: Tensor | None = None,
-    *,
-    stride: Each = 1,
-    padding: Padding = 0,
-    output_padding: Each = 0,
-    dilation: Each = 1,
-    groups: int = 1,
-    name: str | None = None,
-) -> Tensor:
-    """The adjoint of conv2d in x: x (N, C, H, W), w (C, O/groups, R, S)."""
-    axes = _spatial("conv_transpose2d", 2, stride, padding, dilation)
-    extra = _each("output_padding", 2, output_padding, 0)
-    return _transposed(x, w, bias, axes, extra, groups, name or "conv_transpose2d")
+) -> _Window:
+    return _Window(name or kind, _spatial(kind, rank, stride, padding, dilation), groups)
 
 
 def _each(what: str, count: int, given: Each, least: int) -> tuple[int, ...]:
@@ -166,13 +168,12 @@ def _conv(
     x: Tensor,
     w: Tensor,
     bias: Tensor | None,
-    axes: tuple[Spatial, ...],
-    groups: int,
-    label: str,
+    window: _Window,
 ) -> Tensor:
+    label, axes = window.label, window.axes
     _check_ranks(label, x, w, bias, len(axes), w.shape[:1])
     n = dim("n", x.shape[0])
-    ch = _channels(label, x.shape[1], w.shape[0], w.shape[1], groups)
+    ch = _channels(label, x.shape[1], w.shape[0], w.shape[1], window.groups)
     taps = dims_of(w.shape[2:], "r")
     sizes = [_length(label, *p) for p in zip(x.shape[2:], w.shape[2:], axes, strict=True)]
     at = dims_of(sizes, "p")
@@ -193,11 +194,7 @@ def _length(label: str, extent: Poly, taps: Poly, a: Spatial) -> Poly:
     if room.is_constant:
         length = room.constant // a.stride + 1
         return poly(max(0, length))
-    whole = [(m, c) for m, c in room.terms if m]
-    if any(c % a.stride for _, c in whole):
-        raise failure(f"{label}: ({room})//{a.stride} is not known: bind the extent first")
-    rest = next((c for m, c in room.terms if not m), 0)
-    return Poly(tuple((m, c // a.stride) for m, c in whole)) + rest // a.stride + 1
+    return floored(room, a.stride, f"{label}: ({room})//{a.stride}") + 1
 
 
 def _finish(
@@ -229,20 +226,22 @@ def _transposed(
     x: Tensor,
     w: Tensor,
     bias: Tensor | None,
-    axes: tuple[Spatial, ...],
-    extra: tuple[int, ...],
-    groups: int,
-    label: str,
+    window: _Window,
+    output_padding: Each,
 ) -> Tensor:
+    label, axes = window.label, window.axes
+    extra = _each("output_padding", len(axes), output_padding, 0)
     if w.rank < 2:
         raise failure(f"{label}: {w!r} needs rank {len(axes) + 2}")
-    outputs = w.shape[1] * groups
+    outputs = w.shape[1] * window.groups
     _check_ranks(label, x, w, bias, len(axes), (outputs,))
     wide = w
     for number, a in enumerate(axes):
         wide = spread(wide, 2 + number, a.dilation, f"{label}.taps")
     n = dim("n", x.shape[0])
-    ch = _channels(label, x.shape[1], outputs, divided(w.shape[0], groups, label), groups)
+    ch = _channels(
+        label, x.shape[1], outputs, divided(w.shape[0], window.groups, label), window.groups
+    )
     lines = [
         line(f"{label}.phase", extent, taps, a.stride, a.before, a.before + a.after - e)
         for extent, taps, a, e in zip(x.shape[2:], wide.shape[2:], axes, extra, strict=True)

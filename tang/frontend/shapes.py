@@ -175,3 +175,12 @@ def divided(extent: PolyLike, by: int, what: str) -> Poly:
     if by < 1 or any(c % by for _, c in p.terms):
         raise failure(f"{what}: extent {p} is not divisible by {by}")
     return Poly(tuple((m, c // by) for m, c in p.terms))
+
+
+def floored(extent: Poly, by: int, what: str) -> Poly:
+    """⌊extent / by⌋ when the coefficients of symbols are divisible; else GraphError with `what`."""
+    symbolic = [(m, c) for m, c in extent.terms if m]
+    if any(c % by for _, c in symbolic):
+        raise failure(f"{what} is not known: bind the extent first")
+    rest = next((c for m, c in extent.terms if not m), 0)
+    return Poly(tuple((m, c // by) for m, c in symbolic)) + rest // by

@@ -13,7 +13,7 @@ from tang.frontend.build import make
 from tang.frontend.dims import dim
 from tang.frontend.elementwise import dims_of
 from tang.frontend.reductions import sum as total
-from tang.frontend.shapes import quotients
+from tang.frontend.shapes import floored, quotients
 from tang.frontend.site import failure
 from tang.frontend.tensors import Tensor
 from tang.frontend.values import Value
@@ -56,20 +56,12 @@ def line(name: str, extent: Poly, taps: Poly, stride: int, before: int, trimmed:
         return Line((p,), (t,), at - t, t + 0, length, 1, before, None)
     if not taps.is_constant:
         raise failure(f"{name}: a strided axis needs a known number of taps, not {taps}")
-    rounds = _upper(name, length + before, stride)
+    whole = length + before
+    rounds = floored(whole + (stride - 1), stride, f"{name}: ({whole})/{stride}")
     m, phase = dim("m", rounds), dim("f", stride)
     t = dim("t", -(-taps.constant // stride))
-    order = quotients(length + before, stride, name)
+    order = quotients(whole, stride, name)
     return Line((m, phase), (t,), m - t, stride * t + phase, length, stride, before, order)
-
-
-def _upper(name: str, total_length: Poly, stride: int) -> Poly:
-    """⌈total / stride⌉ of a polynomial whose symbolic coefficients are divisible."""
-    terms = [(m, c) for m, c in total_length.terms if m]
-    if any(c % stride for _, c in terms):
-        raise failure(f"{name}: ({total_length})/{stride} is not known: bind the extent first")
-    rest = next((c for m, c in total_length.terms if not m), 0)
-    return Poly(tuple((m, c // stride) for m, c in terms)) + -(-rest // stride)
 
 
 def spread(w: Tensor, axis: int, dilation: int, name: str) -> Tensor:
