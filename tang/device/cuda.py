@@ -8,7 +8,6 @@ compiler options are not used. It needs an NVIDIA GPU; the same text runs withou
 from __future__ import annotations
 
 import functools
-import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,17 +17,11 @@ import numpy as np
 
 from tang.device.base import Allocation, Compiled, Job, Limits, Outcome
 from tang.device.compiler import default_cache
-from tang.device.isolation import Isolation, Runner
+from tang.device.isolation import Runner
+from tang.device.modules import Modules
 from tang.device.probe import probed
 from tang.device.storage import AnyArray, dtype_of
-from tang.device.texts import (
-    TextStore,
-    check_workgroups,
-    made_folder,
-    scalar_values,
-    seconds_of,
-)
-from tang.emit.unit import emit_unit
+from tang.device.texts import TextStore, made_folder, scalar_values
 from tang.errors import DeviceError, LimitError
 from tang.kernel.ir import Kernel, Type
 from tang.kernel.profile import Profile
@@ -39,7 +32,6 @@ if TYPE_CHECKING:
 ENABLE: Final = "pip install cupy-cuda12x, on a machine with an NVIDIA GPU"
 """What makes the target run."""
 
-_BUILD: Final = 300.0
 _GROUPS: Final = 2**31 - 1
 _POINTERS: Final = 512  # parameters of 8 bytes in the 4 KiB that every GPU has for them
 
@@ -65,14 +57,16 @@ class Cuda:
     def __init__(self, options: CudaOptions | None = None) -> None:
         self._options = options or CudaOptions()
         self._context = _opened(self._options.number)
-        self._texts = TextStore(made_folder(self._options.cache or default_cache()), ".cu")
-        self._isolation: Isolation | None = None
         facts = self._context.device.attributes
         self.description: Final = f"GPU {self._options.number}, {self._context.arch}"
         self.limits: Final = Limits(
             workgroup=facts["MaxThreadsPerBlock"],
             shared_bytes=facts["MaxSharedMemoryPerBlock"],
             buffers=_POINTERS,
+        )
+        texts = TextStore(made_folder(self._options.cache or default_cache()), ".cu")
+        self._modules: Final = Modules(
+            self.language, texts, self._options.memory, self._runner, self._allowed
         )
 
     @functools.cached_property
@@ -87,20 +81,11 @@ class Cuda:
 
     def compile(self, kernels: Sequence[Kernel]) -> tuple[Compiled, ...]:
         """Compile kernels as one module, in the worker."""
-        if not kernels:
-            return ()
-        check_workgroups(kernels, self.limits, self.description)
-        unit = emit_unit(kernels, self.language)
-        library = self._library(unit.text)
-        return tuple(
-            Compiled(k, self.language, symbol, library)
-            for k, symbol in zip(kernels, unit.symbols, strict=True)
-        )
+        return self._modules.compile(kernels)
 
     def compile_text(self, kernel: Kernel, text: str, symbol: str) -> Compiled:
         """Compile a foreign text whose `symbol` has the parameters and scalars of `kernel`."""
-        check_workgroups((kernel,), self.limits, self.description)
-        return Compiled(kernel, self.language, symbol, self._library(text), text)
+        return self._modules.compile_text(kernel, text, symbol)
 
     def allocate(self, element: Type, count: int) -> Allocation:
         """Uninitialised memory of the GPU."""
@@ -146,36 +131,25 @@ class Cuda:
 
     def time(self, job: Job) -> tuple[float, ...]:
         """Seconds of each repetition, measured in the worker."""
-        (outcome,) = self.run((job,), deadline=60.0)
-        return seconds_of(job, outcome)
+        return self._modules.time(job)
 
     def run(self, jobs: Sequence[Job], deadline: float = 10.0) -> tuple[Outcome, ...]:
         """Run jobs in the worker, each within the deadline in seconds."""
-        return self._isolated.run(jobs, deadline)
+        return self._modules.run(jobs, deadline)
 
     def close(self) -> None:
         """End the worker; a later `run` starts another."""
-        if self._isolation is not None:
-            self._isolation.close()
-            self._isolation = None
+        self._modules.close()
 
-    @property
-    def _isolated(self) -> Isolation:
-        if self._isolation is None:
-            runner = Runner(
-                script=Path(__file__).with_name("runner_cuda.py"),
-                options={"number": self._options.number},
-                flags=("-P",),
-            )
-            self._isolation = Isolation(self._options.memory, runner)
-            weakref.finalize(self, self._isolation.close)  # whoever forgets to close
-        return self._isolation
+    def _allowed(self) -> tuple[Limits, str]:
+        return self.limits, self.description
 
-    def _library(self, text: str) -> str:
-        """The file of a text, which the worker has compiled."""
-        path = str(self._texts.path(text))
-        self._isolated.build(path, _BUILD)
-        return path
+    def _runner(self) -> Runner:
+        return Runner(
+            script=Path(__file__).with_name("runner_cuda.py"),
+            options={"number": self._options.number},
+            flags=("-P",),
+        )
 
 
 def _opened(number: int) -> Context:

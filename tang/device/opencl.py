@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import os
 import shutil
-import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,17 +19,11 @@ import numpy as np
 
 from tang.device.base import Allocation, Compiled, Job, Limits, Outcome
 from tang.device.compiler import default_cache
-from tang.device.isolation import Isolation, Runner
+from tang.device.isolation import Runner
+from tang.device.modules import Modules
 from tang.device.probe import probed
 from tang.device.storage import AnyArray, dtype_of
-from tang.device.texts import (
-    TextStore,
-    check_workgroups,
-    made_folder,
-    scalar_values,
-    seconds_of,
-)
-from tang.emit.unit import emit_unit
+from tang.device.texts import TextStore, made_folder, scalar_values
 from tang.errors import DeviceError
 from tang.kernel.ir import Kernel, Type
 from tang.kernel.profile import Profile
@@ -46,7 +39,6 @@ ENABLE: Final = "pip install pyopencl pocl-binary-distribution"
 ALIGN: Final = 512
 """Sub-buffers start at multiples of this many bytes, the most that any known ICD asks for."""
 
-_BUILD: Final = 300.0
 _FUSES: Final = 1 << 5  # a bit of CL_DEVICE_SINGLE_FP_CONFIG
 
 
@@ -75,8 +67,6 @@ class OpenCL:
     def __init__(self, options: OpenCLOptions | None = None) -> None:
         self._options = options or OpenCLOptions()
         self._cache = made_folder(self._options.cache or default_cache())
-        self._texts = TextStore(self._cache, ".cl")
-        self._isolation: Isolation | None = None
         self._direct: Context | None = None
         found = _found(self._options.device)
         self.description: Final = f"{found.platform.name}: {found.name}, {found.driver_version}"
@@ -84,6 +74,10 @@ class OpenCL:
             workgroup=found.max_work_group_size,
             shared_bytes=found.local_mem_size,
             buffers=found.max_parameter_size // 8,  # bytes of a pointer
+        )
+        texts = TextStore(self._cache, ".cl")
+        self._modules: Final = Modules(
+            self.language, texts, self._options.memory, self._runner, self._allowed
         )
         self._fuses = bool(found.single_fp_config & _FUSES)
 
@@ -100,20 +94,11 @@ class OpenCL:
 
     def compile(self, kernels: Sequence[Kernel]) -> tuple[Compiled, ...]:
         """Compile kernels as one program, in the worker; its compiler may crash or hang there."""
-        if not kernels:
-            return ()
-        check_workgroups(kernels, self.limits, self.description)
-        unit = emit_unit(kernels, self.language)
-        library = self._library(unit.text)
-        return tuple(
-            Compiled(k, self.language, symbol, library)
-            for k, symbol in zip(kernels, unit.symbols, strict=True)
-        )
+        return self._modules.compile(kernels)
 
     def compile_text(self, kernel: Kernel, text: str, symbol: str) -> Compiled:
         """Compile a foreign text whose `symbol` has the parameters and scalars of `kernel`."""
-        check_workgroups((kernel,), self.limits, self.description)
-        return Compiled(kernel, self.language, symbol, self._library(text), text)
+        return self._modules.compile_text(kernel, text, symbol)
 
     def allocate(self, element: Type, count: int) -> Allocation:
         """Uninitialised memory of the device."""
@@ -152,33 +137,28 @@ class OpenCL:
 
     def time(self, job: Job) -> tuple[float, ...]:
         """Seconds of each repetition, measured in the worker."""
-        (outcome,) = self.run((job,), deadline=60.0)
-        return seconds_of(job, outcome)
+        return self._modules.time(job)
 
     def run(self, jobs: Sequence[Job], deadline: float = 10.0) -> tuple[Outcome, ...]:
         """Run jobs in the worker, each within the deadline in seconds."""
-        return self._isolated.run(jobs, deadline)
+        return self._modules.run(jobs, deadline)
 
     def close(self) -> None:
         """End the worker; a later `run` starts another."""
-        if self._isolation is not None:
-            self._isolation.close()
-            self._isolation = None
+        self._modules.close()
 
-    @property
-    def _isolated(self) -> Isolation:
-        if self._isolation is None:
-            runner = Runner(
-                script=Path(__file__).with_name("runner_opencl.py"),
-                options={"device": self._options.device, "optimize": self._options.optimize},
-                flags=("-P",),
-                env=_variables(self._cache),
-                align=ALIGN,
-                threads=os.cpu_count() or 1,
-            )
-            self._isolation = Isolation(self._options.memory, runner)
-            weakref.finalize(self, self._isolation.close)  # whoever forgets to close
-        return self._isolation
+    def _allowed(self) -> tuple[Limits, str]:
+        return self.limits, self.description
+
+    def _runner(self) -> Runner:
+        return Runner(
+            script=Path(__file__).with_name("runner_opencl.py"),
+            options={"device": self._options.device, "optimize": self._options.optimize},
+            flags=("-P",),
+            env=_variables(self._cache),
+            align=ALIGN,
+            threads=os.cpu_count() or 1,
+        )
 
     @property
     def _here(self) -> Context:
@@ -189,12 +169,6 @@ class OpenCL:
             options = self._options
             self._direct = Context(options.device, optimize=options.optimize, ahead=False)
         return self._direct
-
-    def _library(self, text: str) -> str:
-        """The file of a text, whose program the worker has built."""
-        path = str(self._texts.path(text))
-        self._isolated.build(path, _BUILD)
-        return path
 
 
 def _found(wanted: str) -> pyopencl.Device:

@@ -1,0 +1,89 @@
+"""What devices of whole modules have in common: the texts of many kernels as one, run by a worker.
+
+Defines `Modules`. Relies on the emitter, on the isolation of jobs and on a runner whose libraries
+are texts in files named by their content. It is `Shaders` for compilers that take any number of
+entry points at once.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from tang.device.base import Compiled, Job, Limits, Outcome
+from tang.device.isolation import Isolation, Runner
+from tang.device.texts import TextStore, check_workgroups, seconds_of
+from tang.emit.unit import emit_unit
+from tang.kernel.ir import Kernel
+
+BUILD: Final = 300.0
+"""Seconds that a module may take to compile."""
+
+TIMING: Final = 60.0
+"""Seconds that a job which is timed may take."""
+
+
+class Modules:
+    """Compiles kernels of one language in a worker, and runs jobs there."""
+
+    def __init__(
+        self,
+        language: str,
+        texts: TextStore,
+        memory: int,
+        runner: Callable[[], Runner],
+        limits: Callable[[], tuple[Limits, str]],
+    ) -> None:
+        """`runner` and `limits` (with the device's description) are asked when first needed."""
+        self._language = language
+        self._texts = texts
+        self._memory = memory
+        self._runner = runner
+        self._limits = limits
+        self._isolation: Isolation | None = None
+
+    def compile(self, kernels: Sequence[Kernel]) -> tuple[Compiled, ...]:
+        """Compile kernels as one module; the compiler may crash or hang without harm."""
+        if not kernels:
+            return ()
+        check_workgroups(kernels, *self._limits())
+        unit = emit_unit(kernels, self._language)
+        library = self._library(unit.text)
+        return tuple(
+            Compiled(k, self._language, symbol, library)
+            for k, symbol in zip(kernels, unit.symbols, strict=True)
+        )
+
+    def compile_text(self, kernel: Kernel, text: str, symbol: str) -> Compiled:
+        """Compile a foreign text whose `symbol` has the parameters and scalars of `kernel`."""
+        check_workgroups((kernel,), *self._limits())
+        return Compiled(kernel, self._language, symbol, self._library(text), text)
+
+    def time(self, job: Job) -> tuple[float, ...]:
+        """Seconds of each repetition; raises DeviceError unless the job ran."""
+        (outcome,) = self.run((job,), TIMING)
+        return seconds_of(job, outcome)
+
+    def run(self, jobs: Sequence[Job], deadline: float) -> tuple[Outcome, ...]:
+        """Run jobs, each within the deadline in seconds."""
+        return self._isolated.run(jobs, deadline)
+
+    def close(self) -> None:
+        """End the worker; a later `run` starts another."""
+        if self._isolation is not None:
+            self._isolation.close()
+            self._isolation = None
+
+    @property
+    def _isolated(self) -> Isolation:
+        if self._isolation is None:
+            self._isolation = Isolation(self._memory, self._runner())
+            weakref.finalize(self, self._isolation.close)  # whoever forgets to close
+        return self._isolation
+
+    def _library(self, text: str) -> str:
+        """The file of a text, which the worker has compiled."""
+        path = str(self._texts.path(text))
+        self._isolated.build(path, BUILD)
+        return path
