@@ -13,13 +13,13 @@ from dataclasses import dataclass, replace
 from tang.device.base import Device
 from tang.device.probe import NativeRows
 from tang.device.storage import dtype_of
-from tang.emit.walk import statements, subexpressions
 from tang.emulator.profiled import Native
 from tang.emulator.replay import Replay, replay, replay_launch
 from tang.ir.extent import poly
 from tang.kernel.ir import For, Kernel, Let, Op, Var
 from tang.kernel.plan import Launch
 from tang.kernel.profile import Profile, row
+from tang.kernel.walk import statements, subexpressions
 from tang.verify.rung_emit import Trial
 from tang.verify.subject import Subject
 

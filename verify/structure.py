@@ -31,6 +31,7 @@ from tang.kernel.ir import (
     Store,
 )
 from tang.kernel.plan import Plan
+from tang.kernel.walk import operands
 
 Functions = Mapping[str, Function]
 
@@ -120,7 +121,7 @@ class _Pairs:
             return list(zip(a.args, args, strict=True)) if same else None
         if type(a) is not type(b) or _head(a) != _head(b):
             return None
-        left, right = _operands(a), _operands(b)
+        left, right = operands(a), operands(b)
         return list(zip(left, right, strict=True)) if len(left) == len(right) else None
 
     def _folded(self, e: Expr) -> tuple[Any, str, tuple[Expr, ...]] | None:
@@ -185,15 +186,3 @@ def _head(e: Expr) -> tuple[Any, ...]:
             return (e.type,)
         case _:
             return e.type, e.name
-
-
-def _operands(e: Expr) -> tuple[Expr, ...]:
-    match e:
-        case Op() | Call():
-            return e.args
-        case Load():
-            return (e.index,)
-        case Convert() | Bitcast():
-            return (e.value,)
-        case _:
-            return ()

@@ -26,11 +26,11 @@ from tang.device.storage import AnyArray, dtype_of
 from tang.device.texts import check_workgroups, seconds_of
 from tang.device.webgpu import QUICK
 from tang.emit.dialect import UnsupportedError
-from tang.emit.walk import postorder, statements, subexpressions
 from tang.emit.words import refuse_wide_integers
 from tang.errors import DeviceError
 from tang.kernel.ir import Array, Kernel, Type
 from tang.kernel.profile import IEEE, Profile
+from tang.kernel.walk import postorder, statements, subexpressions
 
 ENABLE: Final = "pip install moderngl glcontext; apt-get install libegl1 libgl1-mesa-dri"
 """What makes the target run on a machine without a GPU."""

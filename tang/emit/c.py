@@ -34,9 +34,9 @@ from tang.emit.fission import group_lines, needs_fission, split_phases, thread_h
 from tang.emit.literal import decimal_or_hex, integer, rounded, special_bits
 from tang.emit.names import mangle
 from tang.emit.printer import INDENT, Printer
-from tang.emit.walk import variables
 from tang.ir.format import FORMATS
 from tang.kernel.ir import Const, Kernel, Type
+from tang.kernel.walk import variables
 
 _FLOATS: Final = (Type.F16, Type.BF16, Type.F32, Type.F64)
 _INTEGERS: Final = (Type.U8, Type.I32, Type.U32, Type.I64)

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from tang.emit.dialect import UnsupportedError
 from tang.emit.names import Kind, mangle
 from tang.emit.printer import INDENT, Printer
-from tang.emit.walk import (
+from tang.kernel.ir import Array, Barrier, Declare, For, If, Kernel, Let, Load, Scope, Stmt, Var
+from tang.kernel.walk import (
     defined_names,
     expressions,
     nested,
@@ -22,7 +23,6 @@ from tang.emit.walk import (
     used_names,
     variables,
 )
-from tang.kernel.ir import Array, Barrier, Declare, For, If, Kernel, Let, Load, Scope, Stmt, Var
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,6 @@ from tang.emit.glsl_helpers import HELPERS, accessors
 from tang.emit.literal import decimal_or_hex, integer, rounded, special_bits, value_bits
 from tang.emit.names import mangle
 from tang.emit.printer import INDENT, Printer
-from tang.emit.walk import statements
 from tang.emit.words import (
     PACKED,
     builtins_used,
@@ -40,6 +39,7 @@ from tang.emit.words import (
 )
 from tang.ir.format import FORMATS
 from tang.kernel.ir import Array, Const, Kernel, Param, Scope, Type
+from tang.kernel.walk import statements
 
 _FLOATS: Final = (Type.F16, Type.BF16, Type.F32, Type.F64)
 _INTEGERS: Final = (Type.U8, Type.I32, Type.U32, Type.I64)

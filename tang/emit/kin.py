@@ -15,9 +15,9 @@ from tang.emit.c_helpers import HELPERS
 from tang.emit.dialect import Form, Syntax, Text, UnsupportedError, call, wrapped
 from tang.emit.names import Kind, mangle
 from tang.emit.printer import INDENT, Printer
-from tang.emit.walk import statements, variables
 from tang.emit.words import without_shared
 from tang.kernel.ir import Array, Kernel, Scope, Type
+from tang.kernel.walk import statements, variables
 
 ROUND: Mapping[Type, str] = {
     Type.F16: "tang_round_f16", Type.BF16: "tang_round_bf16", Type.F32: "", Type.F64: "",

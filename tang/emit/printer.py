@@ -13,7 +13,6 @@ from typing import TypeVar
 
 from tang.emit.dialect import SELECT, Dialect, Form, Text, UnsupportedError
 from tang.emit.names import Kind, mangle
-from tang.emit.walk import operands, postorder
 from tang.errors import TangBugError
 from tang.kernel.ir import (
     Array,
@@ -37,6 +36,7 @@ from tang.kernel.ir import (
     Type,
     Var,
 )
+from tang.kernel.walk import operands, postorder
 
 INDENT = "    "
 _K = TypeVar("_K")

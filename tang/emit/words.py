@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from tang.emit.walk import postorder, statements, subexpressions
 from tang.errors import LimitError
 from tang.kernel.ir import (
     Array,
@@ -28,6 +27,7 @@ from tang.kernel.ir import (
     Var,
 )
 from tang.kernel.text import expr_text
+from tang.kernel.walk import postorder, statements, subexpressions
 
 PACKED: Final = {Type.BOOL: 1, Type.U8: 1, Type.F16: 2, Type.BF16: 2}
 """Types whose elements share a word, with their bytes."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from tang.emit.walk import statements, subexpressions
 from tang.kernel import ir as k
+from tang.kernel.walk import statements, subexpressions
 
 GAPS: Final[Mapping[str, Mapping[str, str]]] = {
     "c": {},

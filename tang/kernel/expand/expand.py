@@ -7,9 +7,11 @@ nothing more.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
+from typing import Final
 
 from tang.errors import ScheduleError, TangBugError
 from tang.kernel.expand.functions import portable
@@ -21,6 +23,7 @@ from tang.kernel.ir import (
     Assign,
     Bitcast,
     Call,
+    Const,
     Convert,
     Declare,
     Expr,
@@ -33,26 +36,45 @@ from tang.kernel.ir import (
     Op,
     Stmt,
     Store,
+    Type,
+    Var,
 )
 from tang.kernel.plan import Plan
+from tang.kernel.walk import operands, postorder
 
 Rewrite = Callable[[Expr], Expr]
+Row = tuple[str, Type]
+"""A function of MATH and its format."""
 
 
-def expand_math(plan: Plan) -> Plan:
-    """Replace every operation of MATH by a call: exp2(x) → exp2_f32(x).
+def _sigmoid() -> Function:
+    """1 / (1 + exp(−x)) by the language's own exp, which no language has as a builtin."""
+    x, one = Var(F64, "x"), Const(F64, Fraction(1))
+    exp = Op(F64, "exp", (Op(F64, "neg", (x,)),))
+    result = Op(F64, "div", (one, Op(F64, "add", (one, exp))))
+    return Function("sigmoid_f64", (x,), (), result, "sigmoid", 8.0)
+
+
+SIGMOID_F64: Final = _sigmoid()
+"""Three roundings and the error of exp, which no documented bound puts above 5 ulp."""
+
+
+def expand_math(plan: Plan, keep: Collection[Row] = frozenset()) -> Plan:
+    """Replace operations of MATH by calls: exp2(x) → exp2_f32(x).
 
     In f16 and bf16 the argument is converted to f32 and the result back, once. Raises
     ScheduleError for f64, which has no portable functions.
+
+    keep  operations that stay, by name and type: the builtins of a language, for native maths
     """
-    launches = (replace(e, kernel=expand_kernel(e.kernel)) for e in plan.launches)
+    launches = (replace(e, kernel=expand_kernel(e.kernel, keep)) for e in plan.launches)
     return replace(plan, launches=tuple(launches))
 
 
-def expand_kernel(kernel: Kernel) -> Kernel:
+def expand_kernel(kernel: Kernel, keep: Collection[Row] = frozenset()) -> Kernel:
     """The same kernel with calls; the functions it needs come before its own, each once."""
     needed: dict[str, Function] = {}
-    rewrite = partial(_expand, kernel=kernel, needed=needed)
+    rewrite = partial(_expand, kernel=kernel, needed=needed, keep=keep)
     body = _statements(kernel.body, rewrite)
     own = tuple(_function(f, rewrite) for f in kernel.functions)
     return replace(kernel, body=body, functions=_merge(kernel, needed, own))
@@ -94,19 +116,28 @@ def _function(f: Function, rewrite: Rewrite) -> Function:
     return replace(f, body=body, result=rewrite(f.result))
 
 
-def _expand(root: Expr, kernel: Kernel, needed: dict[str, Function]) -> Expr:
+def _expand(root: Expr, kernel: Kernel, needed: dict[str, Function], keep: Collection[Row]) -> Expr:
     """Rewrite from the operands up, without recursion: expressions may be deep."""
     done: dict[int, Expr] = {}
-    for e in _postorder(root):
-        args = tuple(done[id(a)] for a in _operands(e))
-        if isinstance(e, Op) and e.op in MATH:
-            done[id(e)] = _call(e, args, kernel, needed)
+    for e in postorder(root):
+        args = tuple(done[id(a)] for a in operands(e))
+        if isinstance(e, Op) and e.op in MATH and (e.op, e.type) not in keep:
+            done[id(e)] = _call(e, args, kernel, needed, keep)
         else:
             done[id(e)] = _rebuild(e, args)
     return done[id(root)]
 
 
-def _call(e: Op, args: tuple[Expr, ...], kernel: Kernel, needed: dict[str, Function]) -> Expr:
+def _call(
+    e: Op,
+    args: tuple[Expr, ...],
+    kernel: Kernel,
+    needed: dict[str, Function],
+    keep: Collection[Row],
+) -> Expr:
+    if e.type is F64 and e.op == "sigmoid" and ("exp", F64) in keep:
+        needed[SIGMOID_F64.name] = SIGMOID_F64
+        return Call(F64, SIGMOID_F64.name, args)
     if e.type is F64:
         raise ScheduleError(_no_f64(kernel, e.op))
     function = portable(e.op)
@@ -125,20 +156,8 @@ def _no_f64(kernel: Kernel, op: str) -> str:
     )
 
 
-def _operands(e: Expr) -> tuple[Expr, ...]:
-    match e:
-        case Op() | Call():
-            return e.args
-        case Load():
-            return (e.index,)
-        case Convert() | Bitcast():
-            return (e.value,)
-        case _:
-            return ()
-
-
 def _rebuild(e: Expr, args: tuple[Expr, ...]) -> Expr:
-    if all(a is b for a, b in zip(args, _operands(e), strict=True)):
+    if all(a is b for a, b in zip(args, operands(e), strict=True)):
         return e
     match e:
         case Op() | Call():
@@ -149,17 +168,3 @@ def _rebuild(e: Expr, args: tuple[Expr, ...]) -> Expr:
             return replace(e, value=args[0])
         case _:
             return e
-
-
-def _postorder(root: Expr) -> Iterator[Expr]:
-    """Every distinct subexpression object, operands first."""
-    seen: set[int] = set()
-    stack = [(root, False)]
-    while stack:
-        e, ready = stack.pop()
-        if ready:
-            yield e
-        elif id(e) not in seen:
-            seen.add(id(e))
-            stack.append((e, True))
-            stack.extend((a, False) for a in _operands(e))

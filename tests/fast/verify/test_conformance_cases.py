@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from tang.emit.unit import DIALECTS
-from tang.emit.walk import statements, subexpressions
 from tang.kernel import ir as k
 from tang.kernel.check import OPERANDS
+from tang.kernel.walk import statements, subexpressions
 from tang.verify.conformance import GAPS, conformance_cases, gaps_of
 from tang.verify.conformance.run import refused
 
