@@ -58,6 +58,7 @@ class RungResult:
     skipped      values that met a non-finite (outside strict) or an admissible decision flip
     unsupported  why the backend could not run the program; "" when it could
     note         what else the rung has to say, such as error, prediction and bound
+    rules        the rewrite rules that had something to do
     """
 
     rung: Rung
@@ -68,6 +69,7 @@ class RungResult:
     skipped: int = 0
     unsupported: str = ""
     note: str = ""
+    rules: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +139,7 @@ def _result_data(r: RungResult) -> dict[str, object]:
         "skipped": r.skipped,
         "unsupported": r.unsupported,
         "note": r.note,
+        "rules": list(r.rules),
     }
 
 

@@ -167,7 +167,10 @@ def check_rewrite(
     elements = sum(c.decisions.size for c in found)
     skipped = sum(int(c.skipped.sum()) for c in found)
     undecided = sum(c.undecided for c in found)
-    result = RungResult(Rung.REWRITE, "", elements, 0, undecided, skipped, note=note)
+    applied = tuple(dict.fromkeys(s.rule for s in done.trace))
+    result = RungResult(
+        Rung.REWRITE, "", elements, 0, undecided, skipped, note=note, rules=applied
+    )
     return Checked(result, tuple(findings), done)
 
 
