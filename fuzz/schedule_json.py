@@ -13,7 +13,7 @@ from tang.errors import ScheduleError
 from tang.kernel.ir import Type
 from tang.kernel.schedule import NodeSchedule, Schedule
 
-_FIELDS = ("split", "storage", "accumulate", "workgroup", "lanes")
+_FIELDS = ("split", "storage", "accumulate", "workgroup", "lanes", "place")
 
 
 def schedule_to_json(schedule: Schedule) -> str:
@@ -42,6 +42,7 @@ def _row(s: NodeSchedule) -> dict[str, object]:
         "accumulate": s.accumulate.value,
         "workgroup": s.workgroup,
         "lanes": s.lanes,
+        "place": s.place,
     }
 
 
@@ -55,4 +56,5 @@ def _node(row: dict[str, Any]) -> NodeSchedule:
         accumulate=Type(row["accumulate"]),
         workgroup=int(row["workgroup"]),
         lanes=int(row.get("lanes", 1)),
+        place=str(row.get("place", "materialise")),
     )

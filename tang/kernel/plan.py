@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
+from math import prod
 
 from tang.ir.expr import Sort
-from tang.ir.extent import Poly
+from tang.ir.extent import Poly, poly
 from tang.ir.graph import Fact, Graph
 from tang.ir.view import Ref
 from tang.kernel.ir import Kernel, Type
@@ -34,6 +35,17 @@ class Buffer:
     type: Type
     role: Role
     ref: Ref | None = None
+
+    @property
+    def format(self) -> str:
+        """The name of the format of its elements: "f32", "bf16", "i32", "bool" …"""
+        return self.type.value
+
+    @property
+    def bytes(self) -> Poly | int:
+        """Its size: an int, or a Poly where the shape has symbols (`.evaluate` it at sizes)."""
+        total = prod(self.shape, start=poly(self.type.bytes))
+        return total.constant if total.is_constant else total
 
 
 @dataclass(frozen=True, slots=True)

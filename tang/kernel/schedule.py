@@ -22,6 +22,9 @@ WORKGROUP_BYTES: Final = 16384
 _WORD: Final = 4
 """Bytes that a small element may take: WGSL keeps f16 and bools of workgroups in words."""
 
+PLACES: Final = ("materialise", "inline", "epilogue")
+"""Where a node is computed."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeSchedule:
@@ -36,6 +39,10 @@ class NodeSchedule:
     storage     format in which real results are stored
     accumulate  format of body, state and partial states
     workgroup   threads per workgroup
+    place       "materialise": a kernel and buffers of its own; "inline": neither, the value is
+                computed wherever it is read, and rounded to `storage` there as if it had been
+                stored; "epilogue" (of maps): computed in the kernel of the last node that it
+                reads, by the thread that has that node's results (workgroup has no effect)
     """
 
     split: int = 1
@@ -43,6 +50,7 @@ class NodeSchedule:
     accumulate: Type = F32
     workgroup: int = 64
     lanes: int = 1
+    place: str = "materialise"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +77,11 @@ def check_schedule(schedule: Schedule, graph: Graph) -> None:
             )
         _check_node(name, s)
     _check_node("default", schedule.default)
+    if schedule.default.place != "materialise":
+        raise ScheduleError(
+            f"default: place {schedule.default.place!r} is for nodes by name: whether it is "
+            "possible depends on who reads them"
+        )
     for node in graph.nodes:
         _check_shared(node, schedule.of(node.name))
 
@@ -84,6 +97,8 @@ def _check_node(name: str, s: NodeSchedule) -> None:
             f"{name}: a workgroup holds whole points, and {s.workgroup} threads are no multiple "
             f"of {s.lanes} lanes"
         )
+    if s.place not in PLACES:
+        raise ScheduleError(f"{name}: place is one of {', '.join(PLACES)}, not {s.place!r}")
     for label, t in (("storage", s.storage), ("accumulate", s.accumulate)):
         if not t.is_float:
             raise ScheduleError(f"{name}: {label} is a float format, not {t.value}")

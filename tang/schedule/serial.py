@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from tang.errors import ScheduleError
 from tang.kernel.ir import Type
-from tang.kernel.schedule import NodeSchedule, Schedule
+from tang.kernel.schedule import PLACES, NodeSchedule, Schedule
 
 VERSION: Final = 1
 LARGEST: Final = 1_000_000
@@ -33,6 +33,7 @@ def _fields(s: NodeSchedule) -> dict[str, int | str]:
         "accumulate": s.accumulate.value,
         "workgroup": s.workgroup,
         "lanes": s.lanes,
+        "place": s.place,
     }
 
 
@@ -84,12 +85,19 @@ def _node(value: object, where: str) -> NodeSchedule:
         accumulate=_format(whole["accumulate"], f"{where}.accumulate"),
         workgroup=_number(whole["workgroup"], f"{where}.workgroup"),
         lanes=_number(whole["lanes"], f"{where}.lanes"),
+        place=_place(whole["place"], f"{where}.place"),
     )
 
 
 def _number(value: object, where: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= LARGEST:
         raise ScheduleError(f"{where}: expected an integer from 1 to {LARGEST}, not {value!r}")
+    return value
+
+
+def _place(value: object, where: str) -> str:
+    if not isinstance(value, str) or value not in PLACES:
+        raise ScheduleError(f"{where}: expected one of {', '.join(PLACES)}, not {value!r}")
     return value
 
 

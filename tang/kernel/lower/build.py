@@ -41,11 +41,17 @@ class Value:
 
 @dataclass(slots=True)
 class Scope:
-    """The statements of one block so far and what is known by name in it."""
+    """The statements of one block so far and what is known by name in it.
+
+    mentions  by register or array the keys of `known` that read it
+    kept      what parts of lowering have made in this block, by keys of their own
+    """
 
     is_loop: bool = False
     statements: list[k.Stmt] = field(default_factory=list)
     known: dict[Hashable, Value] = field(default_factory=dict)
+    mentions: dict[str, list[Hashable]] = field(default_factory=dict)
+    kept: dict[Hashable, object] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -56,6 +62,7 @@ class Builder:
     floor    the outermost scope in which values may be named
     widest   the hull of every integer met, with a note of where the extreme arose
     symbols  the symbolic extents used, in order of use
+    copies   how often an inlined node has been computed, and how deeply nested it is now
     """
 
     index: k.Type
@@ -67,6 +74,8 @@ class Builder:
     widest: Range = ZERO
     culprit: str = ""
     symbols: dict[str, k.Var] = field(default_factory=dict)
+    copies: int = 0
+    nesting: int = 0
 
     @property
     def depth(self) -> int:
@@ -111,14 +120,26 @@ class Builder:
 
     def learn(self, key: Hashable, value: Value, depth: int) -> None:
         """Know a value under a key from the scope of that depth inwards."""
-        self.scopes[depth].known[key] = value
+        scope = self.scopes[depth]
+        scope.known[key] = value
+        for name in names_in(key):
+            scope.mentions.setdefault(name, []).append(key)
 
     def forget(self, names: Set[str]) -> None:
         """Know no longer what was computed from registers or arrays that have been overwritten."""
         for scope in self.scopes:
-            stale = [key for key in scope.known if mentions(key, names)]
-            for key in stale:
-                del scope.known[key]
+            for name in names:
+                for key in scope.mentions.pop(name, ()):
+                    scope.known.pop(key, None)
+
+    def recall(self, key: Hashable, depth: int) -> object | None:
+        """What was kept under a key in the scopes down to that depth."""
+        found = (s.kept[key] for s in self.scopes[: depth + 1] if key in s.kept)
+        return next(found, None)
+
+    def keep(self, key: Hashable, made: object, depth: int) -> None:
+        """Keep something that holds from the scope of that depth inwards."""
+        self.scopes[depth].kept[key] = made
 
     def let(self, value: Value, hint: str = "t") -> Value:
         """Name a value in the outermost scope where it can be computed, once."""
@@ -273,16 +294,16 @@ def _smaller(x: Range | None, y: Range | None) -> bool:
     return x is not None and y is not None and x.lo >= 0 and x.hi < y.lo
 
 
-def mentions(e: object, names: Set[str]) -> bool:
-    """Whether an expression reads one of these registers or arrays directly."""
+def names_in(e: object) -> Iterator[str]:
+    """The names of variables, buffers and arrays that an expression reads directly."""
     match e:
         case k.Var():
-            return e.name in names
+            yield e.name
         case k.Load():
-            return e.source in names or mentions(e.index, names)
+            yield e.source
+            yield from names_in(e.index)
         case k.Op() | k.Call():
-            return any(mentions(a, names) for a in e.args)
+            for a in e.args:
+                yield from names_in(a)
         case k.Convert() | k.Bitcast():
-            return mentions(e.value, names)
-        case _:
-            return False
+            yield from names_in(e.value)

@@ -6,7 +6,7 @@ for loops and branches. Relies on the builder; it takes no decision about the ke
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -15,7 +15,7 @@ from tang.ir.derived import absent
 from tang.ir.expr import BOOL, REAL, Expr, Sort
 from tang.ir.extent import Poly
 from tang.ir.graph import Comprehension, Dim
-from tang.ir.view import Affine, Ref
+from tang.ir.view import Affine, Read, Ref
 from tang.kernel import ir as k
 from tang.kernel.lower.build import Builder, Value
 from tang.kernel.lower.ranges import Range, below, point
@@ -26,6 +26,42 @@ THREAD = "%thread"
 """Coordinates that are no dims: the chunk of a split, and the linear thread index."""
 
 
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How to compute a node inside the kernel of another one.
+
+    states  ranges of its index components;  dims  by result the point dims that it has
+    """
+
+    node: Comprehension
+    accumulate: k.Type
+    states: Mapping[int, Range]
+    dims: Mapping[str, tuple[Dim, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an inlined node is wanted: coordinates by point dim, those along the static axes.
+
+    targets  the results that are read at these point dims, in the node's order
+    ground   depth outside of which it is not known that the node has points at all
+    """
+
+    point: Mapping[str, Value]
+    axes: tuple[Value, ...]
+    targets: tuple[str, ...]
+    ground: int
+
+
+Recompute = Callable[["Context", Ref, Place], Value]
+"""The value of a result of an inlined node, in the register type of that node."""
+
+
+def never_recomputed(ctx: Context, ref: Ref, place: Place) -> Value:
+    """What recomputes where nothing is inlined."""
+    raise TangBugError(f"{ref} is not inlined in the kernel of {ctx.node.name!r}")
+
+
 @dataclass(slots=True)
 class Context:
     """One kernel being built for one node.
@@ -34,8 +70,13 @@ class Context:
     threads    the dims over which threads are laid out, with extents, slowest first
     pin        depth outside of which a read that is not proved safe must not move
     validated  whether every read is in bounds at every point (no condition excludes points)
+    ground     depth outside of which that does not hold, as points may not exist there
     dims       by result of the node the point dims that it has
-    tensors    the buffer of each tensor that a kernel may read or write
+    tensors    the buffer of each tensor that a kernel may read or write; of an inlined one the
+               buffer that it would have
+    used       the reads of the node that this kernel makes
+    recipes    the nodes that are computed where they are read, by `recompute`
+    held       results of this very point that the thread has in registers
     """
 
     builder: Builder
@@ -51,6 +92,11 @@ class Context:
     validated: bool = True
     params: dict[str, k.Param] = field(default_factory=dict)
     buffers: dict[str, Buffer] = field(default_factory=dict)
+    ground: int = 0
+    used: tuple[Read, ...] = ()
+    recipes: Mapping[str, Recipe] = field(default_factory=dict)
+    recompute: Recompute = never_recomputed
+    held: Mapping[Ref, Callable[[tuple[Value, ...]], Value]] = field(default_factory=dict)
 
     def type_of(self, sort: Sort) -> k.Type:
         """The register type of a sort."""

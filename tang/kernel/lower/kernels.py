@@ -8,23 +8,23 @@ every other part of lowering; which tasks a node needs is decided in `program`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from math import prod
 from typing import Final
 
 from tang.errors import LimitError
 from tang.ir.extent import Poly, poly
 from tang.ir.graph import Comprehension, Dim
-from tang.ir.monoid import Component, Monoid
 from tang.ir.view import Affine, Ref, variable
 from tang.kernel import ir as k
-from tang.kernel.lower import address, cooperative, nest, reads, state
+from tang.kernel.lower import address, cooperative, inline, inline_tails, reads, results, state
 from tang.kernel.lower.build import Builder, Value
 from tang.kernel.lower.cleanup import without_dead_code
-from tang.kernel.lower.context import CHUNK, Context
+from tang.kernel.lower.context import CHUNK, Context, Recipe
+from tang.kernel.lower.inline_tails import Tail
 from tang.kernel.lower.names import Names
 from tang.kernel.lower.ranges import INT32, Range, Sizes, below, point
-from tang.kernel.lower.scalar import Evaluator
 from tang.kernel.lower.state import Coords, Reader, Slot
 from tang.kernel.lower.values import fits
 from tang.kernel.plan import Buffer, Launch
@@ -44,6 +44,8 @@ class Task:
     """One kernel to build: its node, name, role, thread dims and the results it stores.
 
     lanes  how many threads fold one point (of a point or partial kernel of a reduction)
+    held   results that epilogues take from registers
+    tails  the epilogues, in program order
     """
 
     node: Comprehension
@@ -54,13 +56,22 @@ class Task:
     schedule: NodeSchedule
     partials: Partials | None = None
     lanes: int = 1
+    held: tuple[str, ...] = ()
+    tails: tuple[Tail, ...] = ()
+
+    @property
+    def results(self) -> tuple[str, ...]:
+        """What the kernel must know of its node, stored or not, in the node's order."""
+        wanted = {*self.targets, *self.held}
+        return tuple(n for n in self.node.output_names() if n in wanted)
 
 
 @dataclass(frozen=True, slots=True)
 class World:
     """What every kernel of a plan may know: sizes, buffers, ranges of index values, dims.
 
-    dims  by node and result the point dims that the result has
+    dims     by node and result the point dims that the result has
+    recipes  the nodes that are computed where they are read
     """
 
     sizes: Sizes
@@ -68,6 +79,7 @@ class World:
     results: Mapping[Ref, Range]
     states: Mapping[str, Mapping[int, Range]]
     dims: Mapping[str, Mapping[str, tuple[Dim, ...]]]
+    recipes: Mapping[str, Recipe] = field(default_factory=dict)
 
 
 def launch_of(task: Task, world: World) -> Launch:
@@ -125,6 +137,9 @@ def _context(task: Task, world: World, builder: Builder) -> Context:
         dims=world.dims[node.name],
         threads=threads,
         validated=complete and address.always_iterates(node, world.sizes),
+        used=results.used_reads(node, task.results),
+        recipes=world.recipes,
+        recompute=inline.recompute,
     )
 
 
@@ -166,9 +181,9 @@ def _cooperative(ctx: Context, task: Task) -> tuple[k.Stmt, ...]:
     team = cooperative.Team(
         task.lanes,
         task.schedule.workgroup,
-        components_for(state.monoid_of(ctx), task.targets),
+        results.components_for(state.monoid_of(ctx), task.results),
         lambda: _begin(ctx, task),
-        lambda folding: _fold(ctx, chunks, *folding),
+        lambda folding: results.fold(ctx, chunks, *folding),
         finish,
     )
     exists = b.let(tail_guard(b, at, total), "exists")
@@ -189,23 +204,14 @@ def _point(ctx: Context, task: Task) -> None:
         _map(ctx, task)
         return
     slots, seen = _begin(ctx, task)
-    _fold(ctx, 1, slots, seen)
+    results.fold(ctx, 1, slots, seen)
     _finish(ctx, task, slots, seen)
 
 
 def _partial(ctx: Context, task: Task) -> None:
     slots, seen = _begin(ctx, task)
-    _fold(ctx, task.schedule.split, slots, seen)
+    results.fold(ctx, task.schedule.split, slots, seen)
     _store_partials(ctx, task, slots, seen)
-
-
-def _fold(ctx: Context, chunks: int, slots: dict[int, Slot], seen: k.Var | None) -> None:
-    """Take the elements of one of so many chunks, which the coordinate CHUNK names."""
-
-    def element() -> None:
-        state.accumulate(ctx, slots, seen, state.lift_element(ctx, tuple(slots)))
-
-    nest.over_elements(ctx, chunks, element)
 
 
 def _combine(ctx: Context, task: Task) -> None:
@@ -230,66 +236,63 @@ BODY: Final[dict[str, Callable[[Context, Task], None]]] = {
 
 
 def _map(ctx: Context, task: Task) -> None:
+    values = _store_map(ctx, task.targets, task.results)
+    _compute_tails(ctx, task, lambda name, coords: values[name])
+
+
+def _store_map(ctx: Context, stored: tuple[str, ...], known: tuple[str, ...]) -> dict[str, Value]:
+    """Compute results of a map, store some of them, and return them all."""
     node = ctx.node
     evaluator = state.body_evaluator(ctx)
-    bodies = tuple(node.body[node.outputs.index(t)] for t in task.targets)
+    bodies = tuple(node.body[node.outputs.index(n)] for n in known)
     evaluator.prepare(bodies)
-    for target, value in zip(task.targets, evaluator.values(bodies), strict=True):
-        _store_result(ctx, target, value)
+    values = dict(zip(known, evaluator.values(bodies), strict=True))
+    for name in stored:
+        _store_result(ctx, name, values[name])
+    return values
 
 
-def components_for(monoid: Monoid, targets: tuple[str, ...]) -> tuple[int, ...]:
-    """The components that these results need."""
-    wanted = {i for i, c in enumerate(monoid.components) if c.name in targets}
-    for c, e in zip(monoid.outputs, monoid.project, strict=True):
-        if c.name in targets:
-            wanted |= state.states_in(e)
-    return state.closure(monoid, wanted)
+def _compute_tails(ctx: Context, task: Task, result: Callable[[str, Coords], Value]) -> None:
+    """Compute and store the epilogues, each with the results of those before it in registers."""
+    held: dict[Ref, Callable[[Coords], Value]] = {
+        Ref(ctx.node.name, name): partial(_along_axes, ctx.node, name, result) for name in task.held
+    }
+    for tail in task.tails:
+        inner = inline_tails.tail_context(ctx, tail, held)
+        values = _store_map(inner, tail.stored, tail.targets)
+        for name, value in values.items():
+            held[Ref(inner.node.name, name)] = partial(_at_point, value)
+
+
+def _along_axes(
+    node: Comprehension, name: str, result: Callable[[str, Coords], Value], coords: Coords
+) -> Value:
+    return result(name, inline_tails.held_axes(node, name, coords))
+
+
+def _at_point(value: Value, coords: Coords) -> Value:
+    return value
 
 
 def _begin(ctx: Context, task: Task) -> tuple[dict[int, Slot], k.Var | None]:
     """Declare the state, and for a semigroup whether an element has been seen."""
-    components = components_for(state.monoid_of(ctx), task.targets)
-    slots = state.slots(ctx, components)
-    state.initialise(ctx, slots)
-    if state.monoid_of(ctx).identity is not None:
-        return slots, None
-    seen = k.Var(k.BOOL, ctx.builder.names.fresh("seen"))
-    ctx.builder.emit(k.Declare(seen, k.Const(k.BOOL, False)))
-    return slots, seen
+    components = results.components_for(state.monoid_of(ctx), task.results)
+    return results.begin(ctx, components)
 
 
 def _finish(ctx: Context, task: Task, slots: dict[int, Slot], seen: k.Var | None) -> None:
     """Project and store the outputs, then store the state components that are wanted."""
-    monoid, b = state.monoid_of(ctx), ctx.builder
-    depth = b.depth
-
-    def reader(side: int, i: int, coords: Coords) -> Value:
-        return state.read_slot(ctx, slots[i], coords, depth)
-
-    evaluator = Evaluator(ctx, state.no_argument, reader)
-    pairs = zip(monoid.outputs, monoid.project, strict=True)
-    wanted = [(c, e) for c, e in pairs if c.name in task.targets]
-    evaluator.prepare(tuple(e for _, e in wanted))
-    for c, e in wanted:
-        with ctx.axis_loops(c.axes):
-            value = evaluator.value(e)
-            _store_result(ctx, c.name, _unless_empty(ctx, seen, c, value, depth), c.axes)
+    depth = ctx.builder.depth
+    found = results.finished(ctx, slots, seen, task.results)
+    for c in state.monoid_of(ctx).outputs:
+        if c.name in task.targets:
+            with ctx.axis_loops(c.axes):
+                value = found.value(c.name, state.own_coords(ctx, c))
+                _store_result(ctx, c.name, value, c.axes)
     for slot in slots.values():
         if slot.component.name in task.targets:
             _store_component(ctx, slot, depth)
-
-
-def _unless_empty(
-    ctx: Context, seen: k.Var | None, c: Component, value: Value, depth: int
-) -> Value:
-    """An output of a semigroup: NaN, −1 or False when there was no element."""
-    if seen is None:
-        return value
-    kind = ctx.type_of(c.sort)
-    flag, none = Value(seen, depth), ctx.absent(c.sort)
-    r = value.range | none.range if value.range and none.range else None
-    return ctx.builder.op(kind, "select", flag, value, none, range=r)
+    _compute_tails(ctx, task, found.value)
 
 
 def _store_component(ctx: Context, slot: Slot, depth: int) -> None:

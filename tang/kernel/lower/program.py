@@ -6,7 +6,7 @@ Defines `lower`. Relies on the parts of this package, and checks its own result 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tang.errors import ScheduleError
 from tang.ir.expr import BOOL, REAL, Sort
@@ -17,8 +17,12 @@ from tang.ir.view import Ref
 from tang.kernel import check
 from tang.kernel import ir as k
 from tang.kernel.lower import kernels, values
+from tang.kernel.lower.context import Recipe
+from tang.kernel.lower.inline_places import Places, places_of
+from tang.kernel.lower.inline_tails import Tail
 from tang.kernel.lower.names import Names
 from tang.kernel.lower.ranges import INPUT, INT32, Range, Sizes, assumed_facts, sizes_of
+from tang.kernel.lower.results import components_for
 from tang.kernel.plan import Buffer, Launch, Plan, Result, Role
 from tang.kernel.schedule import NodeSchedule, Schedule, check_schedule
 
@@ -30,7 +34,8 @@ class _Lowering:
     graph: Graph
     schedule: Schedule
     sizes: Sizes
-    needed: frozenset[Ref]
+    places: Places
+    known: frozenset[Ref]
     names: Names = field(default_factory=Names)
     kernel_names: Names = field(default_factory=Names)
     buffers: list[Buffer] = field(default_factory=list)
@@ -38,11 +43,14 @@ class _Lowering:
     results: dict[Ref, Range] = field(default_factory=dict)
     states: dict[str, dict[int, Range]] = field(default_factory=dict)
     dims: dict[str, dict[str, tuple[Dim, ...]]] = field(default_factory=dict)
+    recipes: dict[str, Recipe] = field(default_factory=dict)
     launches: list[Launch] = field(default_factory=list)
 
 
 def lower(graph: Graph, schedule: Schedule | None = None) -> Plan:
     """The plan of a graph: every node that is needed becomes one kernel, or two when split.
+
+    Inlined nodes and epilogues are computed in the kernels of others (see `inline_places`).
 
     Raises ScheduleError for an illegal schedule and LimitError for indices beyond 64 bits. The
     plan states as facts what it assumes of symbolic extents.
@@ -50,12 +58,16 @@ def lower(graph: Graph, schedule: Schedule | None = None) -> Plan:
     schedule = schedule or Schedule()
     check_schedule(schedule, graph)
     _check_splits(schedule, graph)
-    work = _Lowering(graph, schedule, sizes_of(graph.facts), needed_refs(graph))
+    places = places_of(graph, schedule)
+    work = _Lowering(graph, schedule, sizes_of(graph.facts), places, needed_refs(graph))
     for i in graph.inputs:
         work.results[Ref(i.name)] = INPUT
         _add_buffer(work, Ref(i.name), i.name, i.shape, i.sort, schedule.default.storage)
     for node in graph.nodes:
-        _lower_node(work, node)
+        _describe(work, node)
+    for node in graph.nodes:
+        if schedule.of(node.name).place == "materialise":
+            _lower_node(work, node)
     plan = Plan(
         graph=graph,
         buffers=tuple(work.buffers),
@@ -81,26 +93,53 @@ def _check_splits(schedule: Schedule, graph: Graph) -> None:
             raise ScheduleError(f"{name}: lanes {s.lanes} need a reduction; the node is a map")
 
 
-def _lower_node(work: _Lowering, node: Comprehension) -> None:
+def _describe(work: _Lowering, node: Comprehension) -> None:
+    """Find out all that other nodes must know of a node, and add its buffers."""
     states = values.state_ranges(node, work.sizes, work.results)
     work.states[node.name] = states
     work.results |= values.result_ranges(node, work.sizes, work.results, states)
     work.dims[node.name] = result_dims(node)
     schedule = work.schedule.of(node.name)
-    targets = [n for n in node.output_names() if Ref(node.name, n) in work.needed]
-    for name in targets:
-        tensor = node.tensor(name)
+    for name in node.output_names():
         ref = Ref(node.name, name)
-        label = f"{node.name}_{name}"
-        _add_buffer(work, ref, label, tensor.shape, tensor.sort, schedule.storage)
+        if ref in work.known:
+            tensor = node.tensor(name)
+            label = f"{node.name}_{name}"
+            _add_buffer(work, ref, label, tensor.shape, tensor.sort, schedule.storage)
+    if schedule.place == "inline":
+        work.recipes[node.name] = _recipe(work, node)
+
+
+def _recipe(work: _Lowering, node: Comprehension) -> Recipe:
+    accumulate = work.schedule.of(node.name).accumulate
+    return Recipe(node, accumulate, work.states[node.name], work.dims[node.name])
+
+
+def _lower_node(work: _Lowering, node: Comprehension) -> None:
+    schedule = work.schedule.of(node.name)
+    targets = [n for n in node.output_names() if Ref(node.name, n) in work.places.stored]
     apart = {n: d for n in targets if (d := dims_apart(work, node, n)) is not None}
     together = tuple(n for n in targets if n not in apart)
-    if together:
-        _main_kernels(work, node, together, schedule)
+    tails = _tails(work, node)
+    if together or tails:
+        _main_kernels(work, node, together, tails)
     for dims in dict.fromkeys(apart.values()):
         group = tuple(n for n in targets if apart.get(n) == dims)
         name = work.kernel_names.fresh(f"{node.name}_state")
         _launch(work, kernels.Task(node, name, "point", dims, group, schedule))
+
+
+def _tails(work: _Lowering, node: Comprehension) -> tuple[Tail, ...]:
+    """The epilogues of a node's kernel, without those that nobody wants."""
+    places, found = work.places, []
+    for name in places.tails.get(node.name, ()):
+        tail = work.graph.node(name)
+        held = places.held[node.name]
+        stored = tuple(n for n in tail.outputs if Ref(name, n) in places.stored)
+        wanted = tuple(n for n in tail.outputs if n in stored or Ref(name, n) in held)
+        if wanted:
+            found.append(Tail(_recipe(work, tail), stored, wanted))
+    return tuple(found)
 
 
 def result_dims(node: Comprehension) -> dict[str, tuple[Dim, ...]]:
@@ -124,27 +163,31 @@ def dims_apart(work: _Lowering, node: Comprehension, name: str) -> tuple[Dim, ..
 
 
 def _main_kernels(
-    work: _Lowering, node: Comprehension, targets: tuple[str, ...], schedule: NodeSchedule
+    work: _Lowering, node: Comprehension, targets: tuple[str, ...], tails: tuple[Tail, ...]
 ) -> None:
+    schedule = work.schedule.of(node.name)
     lanes = 1 if node.monoid is None or not node.reduce else schedule.lanes
+    taken = work.places.held.get(node.name, frozenset())
+    held = tuple(n for n in node.output_names() if Ref(node.name, n) in taken)
+    main = kernels.Task(
+        node, "", "point", node.point, targets, schedule, lanes=lanes, held=held, tails=tails
+    )
     if schedule.split == 1 or node.monoid is None or not node.reduce:
-        name = work.kernel_names.fresh(node.name)
-        task = kernels.Task(node, name, "point", node.point, targets, schedule, lanes=lanes)
-        _launch(work, task)
+        _launch(work, replace(main, name=work.kernel_names.fresh(node.name)))
         return
-    partials = _partial_buffers(work, node, node.monoid, targets, schedule)
-    for role in ("partial", "combine"):
+    partials = _partial_buffers(work, node, node.monoid, main.results, schedule)
+    for role, team in (("partial", lanes), ("combine", 1)):
         name = work.kernel_names.fresh(f"{node.name}_{role}")
-        team = lanes if role == "partial" else 1
-        task = kernels.Task(node, name, role, node.point, targets, schedule, partials, team)
-        _launch(work, task)
+        _launch(work, replace(main, name=name, role=role, partials=partials, lanes=team))
 
 
 def _launch(work: _Lowering, task: kernels.Task) -> None:
     """Build and append a kernel, unless it can never have a thread."""
     if any(d.extent == Poly() for d in task.dims):
         return
-    world = kernels.World(work.sizes, work.tensors, work.results, work.states, work.dims)
+    world = kernels.World(
+        work.sizes, work.tensors, work.results, work.states, work.dims, work.recipes
+    )
     work.launches.append(kernels.launch_of(task, world))
 
 
@@ -158,7 +201,7 @@ def _partial_buffers(
     """One buffer per component, with the chunk as its first dimension; `seen` for a semigroup."""
     chunks = poly(schedule.split)
     found: dict[int, Buffer] = {}
-    for i in kernels.components_for(monoid, targets):
+    for i in components_for(monoid, targets):
         c = monoid.components[i]
         dims = (d.extent for d in work.dims[node.name][c.name])
         shape = (chunks, *dims, *(poly(monoid.axis_size(a)) for a in c.axes))
@@ -177,14 +220,17 @@ def _partial_buffers(
 def _add_buffer(
     work: _Lowering, ref: Ref, label: str, shape: tuple[Poly, ...], sort: Sort, real: k.Type
 ) -> None:
+    """Add the buffer of a tensor; one that nobody stores only tells its shape and its format."""
     kind = _storage(sort, real, work.results.get(ref))
     wanted = any(o.ref == ref for o in work.graph.outputs)
     role = Role.OUTPUT if wanted else Role.TEMPORARY
     if ref.output == "":
         role = Role.INPUT
-    buffer = Buffer(work.names.fresh(label), shape, sort, kind, role, ref)
-    work.tensors[ref] = buffer
-    work.buffers.append(buffer)
+    is_real = role is Role.INPUT or ref in work.places.stored
+    name = work.names.fresh(label) if is_real else label
+    work.tensors[ref] = Buffer(name, shape, sort, kind, role, ref)
+    if is_real:
+        work.buffers.append(work.tensors[ref])
 
 
 def _storage(sort: Sort, real: k.Type, r: Range | None) -> k.Type:

@@ -112,6 +112,7 @@ def test_a_bad_schedule_names_the_place(text: str, message: str) -> None:
 def test_the_json_is_flat_and_readable() -> None:
     found = json.loads(schedule_to_json(Schedule(nodes=(("f", NodeSchedule(split=2)),))))
     usual = {"split": 1, "storage": "f32", "accumulate": "f32", "workgroup": 64}
+    usual |= {"lanes": 1, "place": "materialise"}
     assert found == {"version": 1, "default": usual, "nodes": {"f": {**usual, "split": 2}}}
 
 
