@@ -1,0 +1,251 @@
+"""Motifs: programs as people write them, which the recognising rules are there for.
+
+Defines `draw_motif`: a random spelling of a pattern (softmax over values, logsumexp, moments,
+argmax, cumulative sums, scaled and paired products, chains of views) with random masks, sizes and
+names. Relies on the frontend. It draws neither a schedule nor data, and it rewrites nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import tang as tg
+from tang.fuzz.program import InputPlan, Size, fixed
+from tang.fuzz.source import Source, between, chance, choose
+from tang.ir.expr import BOOL, INDEX, REAL, Sort
+from tang.ir.extent import poly
+from tang.ir.graph import Graph
+
+Tensor = Any
+Value = Any
+"""What the frontend computes with; its own types are no part of its surface."""
+
+
+@dataclass(frozen=True, slots=True)
+class Motif:
+    """A program, what its inputs hold, and the sizes of its symbols."""
+
+    graph: Graph
+    plans: tuple[InputPlan, ...]
+    sizes: Mapping[str, int]
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A motif under construction: names are random, so that no rule can go by them."""
+
+    source: Source
+    plans: list[InputPlan] = field(default_factory=list)
+    used: int = 0
+    sizes: dict[str, int] = field(default_factory=dict)
+
+    def size(self, low: int = 1, high: int = 6, symbol: str = "") -> Size:
+        """An extent, symbolic now and then where it may be."""
+        value = between(self.source, low, high)
+        if symbol and chance(self.source, 20):
+            self.sizes[symbol] = value
+            return Size(value, poly(symbol))
+        return fixed(value)
+
+    def input(self, *shape: Size, sort: Sort = REAL, high: int = 0) -> Tensor:
+        profile = "small" if sort is not REAL or chance(self.source, 70) else self._special()
+        plan = InputPlan(f"x{len(self.plans)}", shape, sort, profile, 0, high)
+        self.plans.append(plan)
+        return tg.input(plan.name, tuple(s.poly for s in shape), sort.value)
+
+    def _special(self) -> str:
+        return choose(self.source, ("zeros", "tiny", "nonfinite"))
+
+    def name(self) -> str:
+        self.used += 1
+        return f"{choose(self.source, 'tuvw')}{self.used}"
+
+    def yes(self, percent: int = 50) -> bool:
+        return chance(self.source, percent)
+
+    def node(self, dims: Sequence[Value], value: Value) -> Tensor:
+        return tg.compute(self.name(), list(dims), value)
+
+    def either(self, a: Value, b: Value, op: Callable[[Value, Value], Value]) -> Value:
+        """op(a, b) with the operands of a commutative operation in any order."""
+        return op(a, b) if self.yes() else op(b, a)
+
+
+def draw_motif(source: Source) -> Motif:
+    """A random motif; shrinks to the softmax of a single score."""
+    draft = _Draft(source)
+    build = choose(source, _KINDS)
+    outputs = build(draft)
+    graph = tg.Graph(**{f"out{n}": t for n, t in enumerate(outputs)})
+    read = {i.name for i in graph.inputs}
+    symbols = graph.symbols
+    return Motif(
+        graph,
+        tuple(p for p in draft.plans if p.name in read),
+        {s: n for s, n in draft.sizes.items() if s in symbols},
+    )
+
+
+# --- softmax, logsumexp --------------------------------------------------------------------------
+
+
+def _scores(d: _Draft, rows: Size, keys: Size) -> Tensor:
+    """Scores (row, key): given, or products, scaled, biased and masked by select."""
+    i, k, e = tg.dim("i", rows.poly), tg.dim("k", keys.poly), tg.dim("e")
+    if d.yes(60):
+        s = d.input(rows, keys)
+    else:
+        depth = d.size(1, 3)
+        q, key = d.input(rows, depth), d.input(keys, depth)
+        s = d.node((i, k), tg.sum(q[i, e] * key[k, e], over=e))
+    value: Value = s[i, k]
+    plain = True
+    if d.yes(40):
+        value, plain = value * choose(d.source, (0.5, 0.25, 2.0)), False
+    if d.yes(30):
+        value, plain = d.either(value, d.input(keys)[k], lambda a, b: a + b), False
+    if d.yes(30):
+        mask = d.input(rows, keys, sort=BOOL)
+        value, plain = tg.select(mask[i, k], value, float("-inf")), False
+    return s if plain else d.node((i, k), value)
+
+
+def _kept(d: _Draft, i: Value, k: Value) -> list[Value]:
+    """No condition, a causal one, or a window."""
+    shift = between(d.source, 0, 2)
+    return choose(d.source, ([], [], [k <= i + shift], [k <= i + shift, i <= k + 2]))
+
+
+def _exp(d: _Draft, s: Value, top: Value) -> Value:
+    """exp(s − top) in one of its spellings."""
+    log2e = 1.4426950408889634
+    kind = between(d.source, 0, 2)
+    if kind == 0:
+        return tg.exp(s - top)
+    return tg.exp2((s - top) * log2e) if kind == 1 else tg.exp(-(top - s))
+
+
+def _softmax(d: _Draft) -> list[Tensor]:
+    rows, keys = d.size(symbol="n"), d.size(1, 8, symbol="m")
+    s = _scores(d, rows, keys)
+    i, k = tg.dim("i", rows.poly), tg.dim("k", keys.poly)
+    keep = _kept(d, i, k)
+    wide = d.yes(70)
+    width = d.size(1, 3)
+    e = tg.dim("e", width.poly)
+    v = d.input(keys, width) if wide else d.input(keys)
+    point = (i, e) if wide else (i,)
+    at = v[k, e] if wide else v[k]
+    top = d.node((i,), tg.max(s[i, k], over=k, where=keep))
+    weight = _exp(d, s[i, k], top[i])
+    mass = d.node((i,), tg.sum(weight, over=k, where=keep))
+    total = tg.sum(d.either(weight, at, lambda a, b: a * b), over=k, where=keep)
+    if d.yes():
+        held = d.node(point, total)
+        out = d.node(point, held[point] / mass[i])
+    else:
+        out = d.node(point, total / mass[i])
+    return [out, mass] if d.yes(20) else [out]
+
+
+def _logsumexp(d: _Draft) -> list[Tensor]:
+    rows, keys = d.size(symbol="n"), d.size(1, 8)
+    s = _scores(d, rows, keys)
+    i, k = tg.dim("i", rows.poly), tg.dim("k", keys.poly)
+    keep = _kept(d, i, k)
+    top = d.node((i,), tg.max(s[i, k], over=k, where=keep))
+    mass = d.node((i,), tg.sum(_exp(d, s[i, k], top[i]), over=k, where=keep))
+    log = tg.log(mass[i])
+    return [d.node((i,), d.either(top[i], log, lambda a, b: a + b))]
+
+
+# --- moments, winners, running sums --------------------------------------------------------------
+
+
+def _moments(d: _Draft) -> list[Tensor]:
+    rows, length = d.size(symbol="n"), d.size(1, 8)
+    x = d.input(rows, length)
+    i, k = tg.dim("i", rows.poly), tg.dim("k", length.poly)
+    count = float(length.value)
+    mean = d.node((i,), tg.sum(x[i, k], over=k) / count)
+    if d.yes(60):
+        gap = x[i, k] - mean[i] if d.yes() else mean[i] - x[i, k]
+        var = d.node((i,), tg.sum(gap * gap, over=k) / count)
+    else:
+        square = d.node((i,), tg.sum(x[i, k] * x[i, k], over=k) / count)
+        var = d.node((i,), square[i] - mean[i] * mean[i])
+    if d.yes():
+        scaled = (x[i, k] - mean[i]) / tg.sqrt(var[i] + 1e-3)
+        return [d.node((i, k), scaled)]
+    return [mean, var]
+
+
+def _winner(d: _Draft) -> list[Tensor]:
+    rows, length = d.size(symbol="n"), d.size(1, 8)
+    x = d.input(rows, length)
+    i, k = tg.dim("i", rows.poly), tg.dim("k", length.poly)
+    top = d.node((i,), tg.max(x[i, k], over=k))
+    ahead = float(length.value)
+    at = tg.select(x[i, k] == top[i], tg.real(k), ahead)
+    first = d.node((i,), tg.min(at, over=k))
+    return [first, top] if d.yes() else [first]
+
+
+def _running(d: _Draft) -> list[Tensor]:
+    length, width = d.size(1, 8, symbol="n"), d.size(1, 3)
+    x = d.input(length, width)
+    t, s, c = tg.dim("t", length.poly), tg.dim("s", length.poly), tg.dim("c", width.poly)
+    fold = choose(d.source, (tg.sum, tg.max, tg.min))
+    shift = between(d.source, 0, 1)
+    run = d.node((t, c), fold(x[s, c], over=s, where=[s <= t - shift]))
+    return [run]
+
+
+# --- products, views -----------------------------------------------------------------------------
+
+
+def _products(d: _Draft) -> list[Tensor]:
+    """Two products of one operand, scaled outside of the sum, then gated."""
+    rows, depth, cols = d.size(symbol="n"), d.size(1, 5), d.size(1, 4)
+    x, gate, up = d.input(rows, depth), d.input(depth, cols), d.input(depth, cols)
+    i, k, j = tg.dim("i", rows.poly), tg.dim("k", depth.poly), tg.dim("j", cols.poly)
+    scale = d.input(rows)
+    a = d.node((i, j), tg.sum(scale[i] * x[i, k] * gate[k, j], over=k))
+    term = d.either(x[i, k], up[k, j], lambda p, q: p * q)
+    b = d.node((i, j), tg.sum(term, over=k))
+    act = a[i, j] * tg.sigmoid(a[i, j]) if d.yes() else tg.maximum(a[i, j], 0.0)
+    return [d.node((i, j), act * b[i, j])]
+
+
+def _views(d: _Draft) -> list[Tensor]:
+    """A padded, shifted, flipped or gathered copy, read by a window of its own."""
+    length = d.size(2, 7)
+    n = length.value
+    x = d.input(length)
+    i = tg.dim("i", n)
+    fill = choose(d.source, (0.0, 1.0, float("-inf")))
+    kind = between(d.source, 0, 3)
+    if kind == 0:
+        p = tg.dim("p", n + 2)
+        copy = d.node((p,), x.at(p - 1, fill=fill))
+    elif kind == 1:
+        copy = d.node((i,), x[n - 1 - i])
+    elif kind == 2:
+        rows = d.input(length, sort=INDEX, high=n - 1)
+        copy = d.node((i,), x[rows[i]])
+    else:
+        copy = d.node((i,), x[i] + 1.0)
+    taps = d.size(1, 3)
+    w = d.input(taps)
+    r = tg.dim("r", taps.poly)
+    o = tg.dim("o", n)
+    other = choose(d.source, (0.0, 2.0))
+    out = tg.sum(copy.at(o + r - 1, fill=other) * w[r], over=r)
+    return [d.node((o,), out)]
+
+
+_KINDS: Final[tuple[Callable[[_Draft], list[Tensor]], ...]] = (
+    _softmax, _softmax, _softmax, _logsumexp, _moments, _winner, _running, _products, _views,
+)  # fmt: skip
