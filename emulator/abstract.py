@@ -13,6 +13,7 @@ ball is refined until both its ends round alike.
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
@@ -33,6 +34,8 @@ _MARGIN: Final = 2.0**-49
 _EXTENDED_MARGIN: Final = np.longdouble(2.0) ** -60
 _PRECISIONS: Final = (128, 400, 1600, 6400)
 _FARTHEST: Final = 8192
+_LOCK: Final = threading.Lock()
+"""python-flint keeps its precision for the whole process; devices are judged in threads."""
 _ERF: Final = np.frompyfunc(math.erf, 1, 1)
 
 
@@ -61,7 +64,8 @@ def rounded_function(op: str, format: str) -> Function:
         flat = tuple(np.ascontiguousarray(x).reshape(-1) for x in given)
         result, doubtful = attempt(op, format, flat)
         for i in np.flatnonzero(doubtful):
-            found = _correct(op, format, tuple(float(x[i]) for x in flat))
+            with _LOCK:
+                found = _correct(op, format, tuple(float(x[i]) for x in flat))
             if found is not None and not (found == 0 and result[i] == 0):  # keep a zero's sign
                 result[i] = found
         return result.reshape(given[0].shape)[()]

@@ -1,6 +1,6 @@
 """The state of one launch while it is replayed, a lane per thread.
 
-Defines `Machine` and `Site`. Relies on the records. It executes nothing: compiled nodes read and
+Defines `Machine`, `Site` and `Builtin`. Relies on the records. It executes nothing: compiled nodes read and
 change it.
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tang.emulator.records import Finding, Journal, Kind
-from tang.kernel.ir import Function, Kernel
+from tang.kernel.ir import Function, Kernel, Type
 
 if TYPE_CHECKING:
     from tang.emulator.memory import Cells
@@ -22,7 +22,22 @@ if TYPE_CHECKING:
 Array = npt.NDArray[Any]
 Value = Any
 """Whatever a domain computes with: an array, a scalar, a tuple of them."""
-Observer = Callable[[Function, tuple[Any, ...], Any], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Builtin:
+    """A function of the device itself, as a kernel calls it; `type` is the format it is asked in.
+
+    `implements` names the function of MATH; kernel and origin say whose call it was.
+    """
+
+    implements: str
+    type: Type
+    kernel: str
+    origin: str
+
+
+Observer = Callable[[Function | Builtin, tuple[Any, ...], Any], None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,12 +22,12 @@ from tang.emulator import formats
 from tang.emulator.abstract import rounded_function
 from tang.emulator.domain import Domain, Operation
 from tang.emulator.formats import COMPUTED, FORMATS
-from tang.emulator.machine import Machine, Site, Value
+from tang.emulator.machine import Builtin, Machine, Site, Value
 from tang.emulator.rounding import bf16_round
 from tang.emulator.shadow import SHADOW, Shadowed, record_flip
 from tang.errors import DeviceError
 from tang.ir.format import format_named
-from tang.kernel.ir import BF16, F16, F32, F64, Function, Type
+from tang.kernel.ir import BF16, F16, F32, F64, MATH, Function, Type
 from tang.kernel.profile import SUBJECT, Profile, row
 
 Native = Callable[[str, Type, tuple[Any, ...]], Any]
@@ -130,10 +130,10 @@ def special(profile: Profile, op: str, type_: Type) -> bool:
 def function_under(profile: Profile, native: Native, op: str, type_: Type) -> Callable[..., Any]:
     """A row of OPS or MATH over computed values, as the device computes it."""
     ieee = formats.function(op, type_)
-    if op not in SUBJECT or not special(profile, op, type_):
+    if (op not in SUBJECT and op not in MATH) or not special(profile, op, type_):
         return ieee
     name, wide = row(op, type_), _wide(type_)
-    narrow = op in _ROUNDED and type_ is not wide
+    narrow = (op in _ROUNDED or op in MATH) and type_ is not wide
     step: Callable[..., Any] = formats.function(op, wide) if narrow else ieee
     if name in profile.native:
         step = _asked(native, op, wide)
@@ -204,6 +204,8 @@ def _shadow_operation(
     profile: Profile, native: Native, op: str, type_: Type, site: Site
 ) -> Operation:
     ieee = SHADOW.operation(op, type_, site)
+    if op in MATH and special(profile, op, type_):
+        return Operation(_builtin(ieee.function, native, op, type_), impure=True)
     if op not in SUBJECT or not special(profile, op, type_):
         return ieee
     actual = function_under(profile, native, op, type_)
@@ -224,6 +226,44 @@ def _moved(
         return Shadowed(value, plain.shadow, plain.bound + _distance(value, plain.value))
 
     return apply
+
+
+def _builtin(
+    ieee: Callable[..., Shadowed], native: Native, op: str, type_: Type
+) -> Callable[..., Shadowed]:
+    """A function of the device, asked for the lanes that execute; observers see those calls.
+
+    Narrow formats are asked in f32 and rounded once, as emitters write them.
+    """
+    wide = _wide(type_)
+    ask = _asked(native, op, wide)
+
+    def apply(m: Machine, *operands: Shadowed) -> Shadowed:
+        plain = ieee(*operands)
+        given = tuple(np.asarray(x.value, COMPUTED[wide]) for x in operands)
+        found = _where_active(m, ask, given, Builtin(op, wide, m.kernel.name, m.kernel.origin))
+        value = found if type_ is wide else _narrowed(type_, found)
+        return Shadowed(value, plain.shadow, plain.bound + _distance(value, plain.value))
+
+    return apply
+
+
+def _where_active(
+    m: Machine, ask: Callable[..., Any], given: tuple[Any, ...], builtin: Builtin
+) -> Value:
+    """The device's results in the active lanes, NaN in the others; uniform values stay so."""
+    mask = m.mask
+    if mask is None or not any(x.ndim for x in given):
+        chosen = given
+        found = value = ask(*given)
+    else:
+        chosen = tuple(np.broadcast_to(x, mask.shape)[mask] for x in given)
+        found = ask(*chosen)
+        value = np.full(mask.shape, np.nan, given[0].dtype)
+        value[mask] = found
+    if m.observer is not None:
+        m.observer(builtin, chosen, found)
+    return value
 
 
 def _distance(a: Value, b: Value) -> Value:

@@ -19,7 +19,7 @@ from tang.device.base import Allocation, Compiled, Device, Job, Ran
 from tang.device.compiler import CompilerOptions
 from tang.device.host_c import HostC
 from tang.device.storage import AnyArray, Poison, checked_input, pack, poisoned, unpack
-from tang.emit.unit import DIALECTS, emit
+from tang.emit.unit import DIALECTS, builtins_of, emit
 from tang.errors import DeviceError, GraphError, LimitError, ScheduleError, TangBugError
 from tang.ir.bind import bind, infer_sizes
 from tang.ir.graph import Graph
@@ -175,12 +175,13 @@ def compile(
     """A program that computes the graph.
 
     schedule=None takes that of `schedule_auto`.
-    math="portable" gives the same bits on every device; "native" uses the device's functions.
+    math="portable" gives the same bits on every device; "native" uses the device's functions,
+    and portable ones where its language has none.
     isolate=True runs kernels in a process of their own, where a crash becomes a DeviceError.
     `device` overrides the target's usual one. Raises DeviceError for an unknown target.
     """
     found = device if device is not None else _device(target)
-    return Program(graph, _plan(graph, schedule, math), found, isolate)
+    return Program(graph, _plan(graph, schedule, math, found.language), found, isolate)
 
 
 def kernel_texts(graph: Graph, target: str = "c") -> tuple[KernelText, ...]:
@@ -189,17 +190,17 @@ def kernel_texts(graph: Graph, target: str = "c") -> tuple[KernelText, ...]:
     `target` is a language of `emit`, whether or not a device for it exists here.
     """
     _check_target(target, DIALECTS)
-    plan = _plan(graph, None, "portable")
+    plan = _plan(graph, None, "portable", target)
     kernels = (step.kernel for step in plan.launches)
     return tuple(KernelText(k.name, target, emit(k, target)) for k in kernels)
 
 
-def _plan(graph: Graph, schedule: Schedule | None, math: Math) -> Plan:
+def _plan(graph: Graph, schedule: Schedule | None, math: Math, language: str) -> Plan:
     validate(graph)
     if math not in ("portable", "native"):
         raise ScheduleError(f"math is 'portable' or 'native', not {math!r}")
     plan = lower(graph, schedule_auto(graph) if schedule is None else schedule)
-    return expand_math(plan) if math == "portable" else plan
+    return expand_math(plan, frozenset() if math == "portable" else builtins_of(language))
 
 
 def _host_c() -> Device:

@@ -7,10 +7,12 @@ rungs used. It excuses nothing: a device without a profile is not judged.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from tang.device.base import Device
+from tang.device.functions import NativeFunctions
 from tang.device.probe import NativeRows
 from tang.device.storage import dtype_of
 from tang.emulator.profiled import Native
@@ -18,7 +20,7 @@ from tang.emulator.replay import Replay, replay, replay_launch
 from tang.ir.extent import poly
 from tang.kernel.ir import For, Kernel, Let, Op, Var
 from tang.kernel.plan import Launch
-from tang.kernel.profile import Profile, row
+from tang.kernel.profile import Profile, row, with_native_functions
 from tang.kernel.walk import statements, subexpressions
 from tang.verify.rung_emit import Trial
 from tang.verify.subject import Subject
@@ -36,6 +38,15 @@ def terms_of(device: Device) -> Terms | None:
     """The terms of a device, None where IEEE's are its own; raises DeviceError without profile."""
     profile = device.profile
     return None if profile.exact else Terms(profile, NativeRows(device))
+
+
+@functools.lru_cache(16)
+def native_terms(device: Device) -> Terms:
+    """The terms on which programs with native maths are judged: functions are the device's.
+
+    One object per device, so that what was asked once is asked once.
+    """
+    return Terms(with_native_functions(device.profile), NativeFunctions(device))
 
 
 def unsteady_in(kernels: Iterable[Kernel], terms: Terms | None) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy.typing as npt
 
@@ -20,12 +20,14 @@ from tang.emulator.replay import Replay
 from tang.errors import DeviceError, FormatError, LimitError, ScheduleError
 from tang.interpreter import interpret
 from tang.ir.graph import Graph
+from tang.kernel.ir import Kernel
 from tang.kernel.schedule import Schedule
 from tang.schedule import schedule_auto
 from tang.verify.backends import open_backend
 from tang.verify.derive import Derivation, derive
-from tang.verify.follow import Terms, replay_on, terms_of, unsteady_in
+from tang.verify.follow import Terms, native_terms, replay_on, terms_of, unsteady_in
 from tang.verify.inputs import random_inputs
+from tang.verify.native import accuracies, check_native, native_subject
 from tang.verify.report import Finding, Report, RungResult
 from tang.verify.rung_emit import Trial, check_emit, jobs_of, trials
 from tang.verify.rung_expand import check_expand
@@ -49,6 +51,7 @@ def verify(
     budget: ErrorBudget | None = None,
     sizes: Mapping[str, int] | None = None,
     name: str = "graph",
+    math: Literal["portable", "native"] = "portable",
 ) -> Report:
     """Check a program rung by rung.
 
@@ -56,11 +59,12 @@ def verify(
     backends  where kernels run ("c"); an empty sequence stops at the rungs that need no device
     schedule  None takes `schedule_auto`
     budget    what the rung `round` must stay within; None: the derived bound alone
+    math      "native" keeps each language's own functions, which replay asks the device for
     Raises GraphError for a malformed program or inputs, DeviceError for an unknown backend.
     """
     data = random_inputs(graph, sizes or {}, seed) if inputs is None else inputs
     chosen = schedule_auto(graph) if schedule is None else schedule
-    task = Task(graph=graph, inputs=data, schedule=chosen, budget=budget, name=name)
+    task = Task(graph=graph, inputs=data, schedule=chosen, budget=budget, name=name, math=math)
     return _verified([task], {name: open_backend(name, quick=False) for name in backends})[0]
 
 
@@ -72,8 +76,23 @@ def verify_batch(tasks: Sequence[Task], backends: Sequence[str] = ("c",)) -> lis
     return _verified(tasks, {name: open_backend(name) for name in backends})
 
 
+def climbs_of(tasks: Sequence[Task]) -> list[Climb]:
+    """Every rung that needs no device; `emitted_on` goes on from there, as often as wanted."""
+    return [_climb(task) for task in tasks]
+
+
+def emitted_on(climbs: Sequence[Climb], backend: str) -> list[Report]:
+    """The reports of the rung `emit` alone, on one backend, kernels compiled as in a batch."""
+    apart = [c.apart() for c in climbs]
+    _emit(apart, backend, open_backend(backend))
+    return [_report(c) for c in apart]
+
+
 def _verified(tasks: Sequence[Task], devices: Mapping[str, Device]) -> list[Report]:
     climbs = [_climb(task) for task in tasks]
+    if any(c.native for c in climbs):
+        for device in devices.values():
+            accuracies(device)  # here, since balls have one precision for all threads
     if devices:
         _emit_everywhere(climbs, devices)
     return [_report(c) for c in climbs]
@@ -104,6 +123,11 @@ class _Climb:
     subject: Subject | None = None
     lowered: Replay | None = None
 
+    @property
+    def native(self) -> bool:
+        """Whether functions are the device's and the task came far enough to ask it."""
+        return self.task.math == "native" and self.subject is not None
+
     def apart(self) -> _Climb:
         """The same place, with records of its own."""
         return _Climb(self.task, trials=self.trials, subject=self.subject, lowered=self.lowered)
@@ -123,6 +147,10 @@ class _Climb:
         return None
 
 
+Climb = _Climb
+"""How far one task has come, for callers that only pass it on."""
+
+
 def _climb(task: Task) -> _Climb:
     """All rungs that need no device."""
     climb = _Climb(task)
@@ -137,6 +165,9 @@ def _climb(task: Task) -> _Climb:
     meant = subject is not None and _means_something(climb, subject)
     lowered = _lower(climb, subject) if subject is not None and meant else None
     if subject is None or lowered is None or lowered.findings:
+        return climb
+    if task.math == "native":
+        climb.subject, climb.lowered = subject, lowered.replayed
         return climb
     expanded = _expand(climb, subject)
     if expanded is None:
@@ -195,6 +226,7 @@ def _expand(climb: _Climb, subject: Subject) -> Replay | None:
 def _emit(climbs: Sequence[_Climb], name: str, device: Device) -> None:
     """The rung `emit` on one device for every task that came so far."""
     ready = _on_terms([c for c in climbs if c.trials], name, device)
+    ready += [c for c in climbs if c.native and _follow_native(c, name, device)]
     for climb, outcomes in zip(ready, _run_all(ready, name, device), strict=True):
         if outcomes is not None:
             result, findings = check_emit(climb.trials, outcomes, name)
@@ -227,11 +259,47 @@ def _follow(climb: _Climb, name: str, terms: Terms) -> bool:
     if replayed is None:
         return False
     climb.trials = trials(subject, replayed)
-    rounded = climb.attempt(Rung.ROUND, lambda: check_round(subject, lowered, replayed), name)
-    if rounded is not None:
-        result, findings = rounded
-        climb.note(replace(result, backend=name), [replace(f, backend=name) for f in findings])
+    _note_on(climb, name, Rung.ROUND, lambda: check_round(subject, lowered, replayed))
     return True
+
+
+def _follow_native(climb: _Climb, name: str, device: Device) -> bool:
+    """Replay a task with the device's own functions, and judge these; whether that worked."""
+    lowered, before, language = climb.lowered, climb.subject, device.language
+    if before is None or lowered is None:
+        return False
+    subject = climb.attempt(Rung.EXPAND, lambda: native_subject(before, language), name)
+    terms = climb.attempt(Rung.EMIT, lambda: native_terms(device), name)
+    if subject is None or terms is None:
+        return False
+    kernels = [step.kernel for step in subject.expanded.launches]
+    reasons = [supports(k, language) for k in kernels]
+    reason = next((r for r in reasons if r is not None), None) or unsteady_in(kernels, terms)
+    if reason:
+        climb.results.append(RungResult(Rung.EMIT, name, unsupported=reason))
+        return False
+    known = accuracies(device)
+    done = climb.attempt(Rung.EXPAND, lambda: check_native(subject, terms, language, known), name)
+    if done is None:
+        return False
+    result, findings, replayed = done
+    climb.note(replace(result, backend=name), [replace(f, backend=name) for f in findings])
+    climb.trials = trials(subject, replayed)
+    _note_on(climb, name, Rung.ROUND, lambda: check_round(subject, lowered, replayed))
+    return True
+
+
+def _note_on(
+    climb: _Climb,
+    name: str,
+    rung: Rung,
+    check: Callable[[], tuple[RungResult, list[Finding]]],
+) -> None:
+    """Note what a rung says of one backend."""
+    done = climb.attempt(rung, check, name)
+    if done is not None:
+        result, findings = done
+        climb.note(replace(result, backend=name), [replace(f, backend=name) for f in findings])
 
 
 _Outcomes = list[Sequence[Outcome]]
@@ -245,7 +313,7 @@ def _run_all(climbs: Sequence[_Climb], name: str, device: Device) -> list[_Outco
         return list(_run(climbs, device))
     except Exception as e:  # noqa: BLE001 — emitter or compiler failed on somebody's kernel
         if len(climbs) == 1:
-            _refused(climbs[0], name, e)
+            _refused(climbs[0], name, device, e)
             return [None]
         if isinstance(e, UnsupportedError | LimitError):
             able = [_can_say(c, device.language) for c in climbs]
@@ -271,11 +339,27 @@ def _run_apart(
     ]
 
 
-def _refused(climb: _Climb, name: str, error: Exception) -> None:
+def _refused(climb: _Climb, name: str, device: Device, error: Exception) -> None:
     if isinstance(error, FormatError | LimitError | UnsupportedError):
         climb.results.append(RungResult(Rung.EMIT, name, unsupported=str(error)))
-    else:
-        climb.findings.append(_raised(Rung.EMIT, error, name))
+        return
+    finding = _raised(Rung.EMIT, error, name)
+    kernel = _first_refused(climb, device)
+    if kernel is not None:
+        finding = replace(finding, kernel=kernel.name, node=kernel.origin)
+    climb.findings.append(finding)
+
+
+def _first_refused(climb: _Climb, device: Device) -> Kernel | None:
+    """The first kernel that the device refuses together with those before it."""
+    for count in range(1, len(climb.trials) + 1):
+        part = climb.apart()
+        part.trials = climb.trials[:count]
+        try:
+            _run([part], device)
+        except Exception:  # noqa: BLE001 — whatever it is, it is on record for the whole task
+            return climb.trials[count - 1].launch.kernel
+    return None
 
 
 def _run(climbs: Sequence[_Climb], device: Device) -> list[_Outcomes]:

@@ -8,16 +8,19 @@ wider than need be.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from tang.emulator.abstract import F64_MATH
 from tang.emulator.budget import ulp_of
+from tang.emulator.machine import Builtin
 from tang.emulator.replay import Replay, replay
 from tang.interpreter.balls import BallArithmetic
+from tang.ir.format import format_named
 from tang.kernel.ir import Function
 from tang.verify.compare import bit_equal, describe
 from tang.verify.report import Finding, RungResult
@@ -27,6 +30,8 @@ from tang.verify.subject import Subject, written
 from tang.verify.verdict import Rung, Verdict
 
 Array = npt.NDArray[Any]
+_BALLS: Final = threading.Lock()
+"""python-flint has one precision for the whole process; devices are judged in threads."""
 
 
 def check_expand(subject: Subject) -> tuple[RungResult, list[Finding], Replay]:
@@ -46,12 +51,12 @@ def check_expand(subject: Subject) -> tuple[RungResult, list[Finding], Replay]:
     if subject.expanded is subject.plan or not calls.elements:
         return RungResult(Rung.EXPAND, note="no functions"), findings, expanded
     findings += calls.findings
-    findings += _structure(subject)
+    findings += structure_findings(subject)
     result = RungResult(Rung.EXPAND, elements=calls.elements, note=calls.note)
     return result, findings, expanded
 
 
-def _structure(subject: Subject) -> list[Finding]:
+def structure_findings(subject: Subject) -> list[Finding]:
     """The first buffer that differs when calls are evaluated as what they implement.
 
     None can where the plans are the same but for the calls, which is quicker to see.
@@ -98,9 +103,9 @@ class CallCheck:
         """The worst call of each function, in ulps."""
         return ", ".join(f"{n} ≤ {e:.2f} ulp" for n, e in sorted(self._worst.items()))
 
-    def observe(self, function: Function, args: tuple[Any, ...], result: Array) -> None:
+    def observe(self, function: Function | Builtin, args: tuple[Any, ...], result: Array) -> None:
         """Check one call over all lanes."""
-        if not function.implements or not function.ulp:
+        if isinstance(function, Builtin) or not function.implements or not function.ulp:
             return
         wide = np.broadcast_arrays(*(np.atleast_1d(np.asarray(a, np.float64)) for a in args))
         got = np.broadcast_to(np.atleast_1d(np.asarray(result, np.float64)), wide[0].shape)
@@ -115,38 +120,53 @@ class CallCheck:
             self._found[function.name] = _call_finding(function, wide, got, errors, wrong)
 
 
-def call_errors(op: str, args: Sequence[Array], got: Array) -> npt.NDArray[np.float64]:
-    """|got − op(args)| in ulps of the true value; an overflow counts as 2^128, the truth at most.
+def call_errors(
+    op: str, args: Sequence[Array], got: Array, format_: str = "f32"
+) -> npt.NDArray[np.float64]:
+    """|got − op(args)| in ulps of the true value; an overflow of f32 counts as 2^128.
 
-    Infinite where one side is NaN or infinite and the other is not what IEEE rounding allows.
+    Infinite where one side is NaN or infinite and the other is not what IEEE rounding allows. The
+    truth is that of f64, so errors of f64 results are known to about an ulp.
     """
+    top = 2.0 ** (format_named(format_).emax + 1) if format_ != "f64" else np.inf
     with np.errstate(all="ignore"):
         true = np.asarray(F64_MATH[op](*args), np.float64)
         over = np.isinf(got) & np.isfinite(true)
-        edge = np.where(over, np.copysign(2.0**128, got), got)
-        aim = np.where(over, np.clip(true, -(2.0**128), 2.0**128), true)
-        errors = np.abs(edge - aim) / _unit(true)
+        edge = np.where(over, np.copysign(top, got), got)
+        aim = np.where(over, np.clip(true, -top, top), true)
+        errors = np.abs(edge - aim) / unit_of(true, format_)
     same = (np.isnan(got) & np.isnan(true)) | ((got == true) & np.isinf(true))
     return np.asarray(np.where(same, 0.0, np.where(np.isnan(errors), np.inf, errors)))
 
 
-def _unit(true: Array) -> npt.NDArray[np.float64]:
-    """An ulp of f32 at the true value, at most that of the largest binade."""
-    return ulp_of(np.clip(true, -(2.0**127), 2.0**127), "f32")
+def unit_of(true: Array, format_: str = "f32") -> npt.NDArray[np.float64]:
+    """An ulp of a format at the true value, at most that of the largest binade."""
+    largest = 2.0 ** format_named(format_).emax
+    return ulp_of(np.clip(true, -largest, largest), format_)
 
 
 def exactly_within(function: Function, args: list[Array], got: Array) -> npt.NDArray[np.bool_]:
-    """The same question in balls of 256 bits, for the few calls that f64 found too far."""
+    """Whether calls of a portable function are within its claim, in balls of 256 bits.
+
+    For the few calls that f64 found too far.
+    """
+    return exactly_near(function.implements, args, got, np.full(got.shape, function.ulp))
+
+
+def exactly_near(
+    op: str, args: Sequence[Array], got: Array, ulps: Array, format_: str = "f32"
+) -> npt.NDArray[np.bool_]:
+    """Whether results are within so many ulps of the function, in balls of 256 bits."""
     if not got.size or not np.isfinite(got).all():
         return np.zeros(got.shape, np.bool_)
-    exact = BallArithmetic(256)
-    operation = getattr(exact, function.implements)
-    true = operation(*(exact.from_f64(a) for a in args))
-    far = exact.sub(exact.from_f64(got), true)
     with np.errstate(all="ignore"):
-        allowed = function.ulp * _unit(np.asarray(F64_MATH[function.implements](*args)))
-    pairs = zip(np.ravel(far), np.ravel(allowed), strict=True)
-    return np.array([bool(abs(f) <= float(a)) for f, a in pairs]).reshape(got.shape)
+        allowed = ulps * unit_of(np.asarray(F64_MATH[op](*args)), format_)
+    with _BALLS:
+        exact = BallArithmetic(256)
+        true = getattr(exact, op)(*(exact.from_f64(a) for a in args))
+        far = exact.sub(exact.from_f64(got), true)
+        pairs = zip(np.ravel(far), np.ravel(allowed), strict=True)
+        return np.array([bool(abs(f) <= float(a)) for f, a in pairs]).reshape(got.shape)
 
 
 def _call_finding(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -50,6 +50,7 @@ class Task:
     derivation: Derivation | None = None
     budget: ErrorBudget | None = None
     name: str = "graph"
+    math: Literal["portable", "native"] = "portable"
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +58,8 @@ class Subject:
     """A task after lowering; reference values are computed once, when first asked for.
 
     inputs    as every side sees them: reals rounded once to the input buffers' storage format
-    plan      with abstract maths;  `expanded` has portable functions in their place
+    plan      with abstract maths;  `expanded` has portable functions in their place, or, for
+              native maths and one language, only where that has no builtin
     bound     the program with numbers for its symbols
     """
 
@@ -118,6 +120,8 @@ class Accepted:
 def accept(task: Task) -> Accepted:
     """The caller's part of a task, checked; raises GraphError for his mistakes alone."""
     validate(task.graph)
+    if task.math not in ("portable", "native"):
+        raise GraphError(f"math is 'portable' or 'native', not {task.math!r}")
     arrays = checked_inputs(task.graph, task.inputs)
     sizes = infer_sizes(task.graph, {n: a.shape for n, a in arrays.items()})
     return Accepted(task, sizes, bind(task.graph, sizes) if sizes else task.graph, arrays)
@@ -128,7 +132,8 @@ def lowered(accepted: Accepted) -> Subject:
     task = accepted.task
     plan = lower(task.graph, scheduled(task))
     inputs = snapped(plan, accepted.arrays)
-    return Subject(task, plan, expand_math(plan), accepted.bound, accepted.sizes, inputs)
+    expanded = expand_math(plan) if task.math == "portable" else plan
+    return Subject(task, plan, expanded, accepted.bound, accepted.sizes, inputs)
 
 
 def scheduled(task: Task) -> Schedule:

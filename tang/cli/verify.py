@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -32,6 +32,9 @@ def command(
         list[str] | None, typer.Option(help="a verdict to accept, by name: --allow UNDECIDED")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="reports as JSON")] = False,
+    math: Annotated[str, typer.Option(help="portable, or native: the device's own functions")] = (
+        "portable"
+    ),
     spec: Annotated[str, typer.Option(help="what foreign kernels must compute: a graph")] = "",
     launch: Annotated[str, typer.Option(help="how foreign kernels are launched: a file")] = "",
     language: Annotated[str, typer.Option(help="of foreign kernels: c, cuda, msl, opencl")] = "",
@@ -57,19 +60,23 @@ def command(
         )  # fmt: skip
         _shown((r.allow(allowed) for r in reports_of(graphs, request)), as_json)
     else:
-        _shown((r.allow(allowed) for r in _climbed(graphs, backends, seed, sizes)), as_json)
+        _shown((r.allow(allowed) for r in _climbed(graphs, backends, seed, sizes, math)), as_json)
 
 
 def _climbed(
-    graphs: list[str], backends: str, seed: int, sizes: dict[str, int]
+    graphs: list[str], backends: str, seed: int, sizes: dict[str, int], math: str
 ) -> Iterator[Report]:
     """The reports of programs, one by one."""
     from tang.cli.load import load_graph
     from tang.verify import verify
 
     names = tuple(b.strip() for b in backends.split(",") if b.strip())
+    if math not in ("portable", "native"):
+        raise UsageError(f"--math is portable or native, not {math!r}")
+    kind: Literal["portable", "native"] = "native" if math == "native" else "portable"
     for argument in graphs:
-        yield verify(load_graph(argument), None, names, seed, name=argument, sizes=sizes)
+        graph = load_graph(argument)
+        yield verify(graph, None, names, seed, name=argument, sizes=sizes, math=kind)
 
 
 def _shown(found: Iterable[Report], as_json: bool) -> None:

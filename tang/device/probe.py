@@ -16,7 +16,6 @@ import hashlib
 import json
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
@@ -24,7 +23,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from tang.device.base import Compiled, Device, Job, Ran
+from tang.device.base import Compiled, Device, Ran
 from tang.device.compiler import default_cache
 from tang.device.hypotheses import (
     HYPOTHESES,
@@ -41,6 +40,7 @@ from tang.device.hypotheses import (
     same_bits,
     widened,
 )
+from tang.device.probe_kernels import Arrays, Probe, job_of, load, probe_of
 from tang.device.storage import AnyArray, dtype_of
 from tang.device.texts import made_folder
 from tang.emit.unit import emit, supports
@@ -53,7 +53,6 @@ VERSION: Final = 2
 
 _TESTS: Final = ("lt", "le", "eq")
 _MAY_BE_NATIVE: Final = ("div", "sqrt")
-Arrays = Mapping[str, AnyArray]
 
 
 def probed(device: Device, cache: Path | None = None) -> Profile:
@@ -75,7 +74,7 @@ def probed(device: Device, cache: Path | None = None) -> Profile:
     return found
 
 
-def _key(device: Device, tests: Sequence[_Test]) -> str:
+def _key(device: Device, tests: Sequence[Probe]) -> str:
     own = getattr(device, "identity", None) or getattr(device, "description", "")
     parts = [str(VERSION), device.name, device.language, repr(own)]
     texts = [emit(t.kernel, device.language) for t in tests]
@@ -85,53 +84,29 @@ def _key(device: Device, tests: Sequence[_Test]) -> str:
 # --- what is run ----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Test:
-    """One kernel, out[i] = an expression of a[i], b[i], c[i]; `row` where it is a single row."""
-
-    kernel: k.Kernel
-    value: k.Expr
-    source: k.Type
-    name: str
-    single: bool
-
-
-def _load(name: str, t: k.Type) -> k.Load:
-    return k.Load(t, name, k.Var(k.I32, "global_id"))
-
-
-def _test(name: str, value: k.Expr, source: k.Type, single: bool) -> _Test:
-    count = k.Var(k.I32, "n")
-    index = k.Var(k.I32, "global_id")
-    inside = k.Op(k.BOOL, "lt", (index, count))
-    params = (*(k.Param(n, source, False) for n in "abc"), k.Param("out", value.type, True))
-    body = (k.If(inside, (k.Store("out", index, value),)),)
-    return _Test(k.Kernel("probe", params, (count,), body), value, source, name, single)
-
-
-def _tests(language: str) -> list[_Test]:
+def _tests(language: str) -> list[Probe]:
     """Every probe that the language can say: rows, then conversions, then whole expressions."""
     found = []
     for t in (k.F32, k.F64):
-        operands = tuple(_load(n, t) for n in "abc")
+        operands = tuple(load(n, t) for n in "abc")
         for op in SUBJECT:
             type_ = k.BOOL if op in _TESTS else t
             value = k.Op(type_, op, operands[: k.OPS[op]])
-            found.append(_test(row(op, t), value, t, True))
+            found.append(probe_of(row(op, t), value, t, True))
     floats = [t for t in k.Type if t.is_float]
     pairs = [(s, t) for s in floats for t in floats if s is not t]
     found += [
-        _test(f"{s.value} convert {t.value}", k.Convert(t, _load("a", s)), s, True)
+        probe_of(f"{s.value} convert {t.value}", k.Convert(t, load("a", s)), s, True)
         for s, t in pairs
     ]
     for t in (k.F32, k.F64):
-        found += [_test(f"{t.value} {n}", e, t, False) for n, e in _expressions(t).items()]
+        found += [probe_of(f"{t.value} {n}", e, t, False) for n, e in _expressions(t).items()]
     return [t for t in found if supports(t.kernel, language) is None]
 
 
 def _expressions(t: k.Type) -> dict[str, k.Expr]:
     """Expressions that vendors were seen to contract or to rewrite as over the reals."""
-    a, b, c = (_load(n, t) for n in "abc")
+    a, b, c = (load(n, t) for n in "abc")
 
     def op(name: str, *args: k.Expr) -> k.Expr:
         return k.Op(t, name, args)
@@ -204,11 +179,11 @@ def _stored(values: AnyArray, t: k.Type) -> AnyArray:
         return values.astype(dtype_of(t))
 
 
-def _run(device: Device, tests: Sequence[_Test]) -> dict[str, AnyArray]:
+def _run(device: Device, tests: Sequence[Probe]) -> dict[str, AnyArray]:
     """What the device gives for every test; raises DeviceError unless all of them ran."""
     compiled = device.compile([t.kernel for t in tests])
     jobs = [
-        _job(c, _operands(t.source), t.value.type) for t, c in zip(tests, compiled, strict=True)
+        job_of(c, _operands(t.source), t.value.type) for t, c in zip(tests, compiled, strict=True)
     ]
     found = {}
     for t, outcome in zip(tests, device.run(jobs, 60.0), strict=True):
@@ -216,13 +191,6 @@ def _run(device: Device, tests: Sequence[_Test]) -> dict[str, AnyArray]:
             raise DeviceError(f"no profile of {device.name}: the probe {t.name} ended as {outcome}")
         found[t.name] = outcome.memories[-1].data
     return found
-
-
-def _job(compiled: Compiled, operands: Arrays, result: k.Type) -> Job:
-    arrays = tuple(operands[p.name] for p in compiled.kernel.params[:-1])
-    count = arrays[0].size
-    out = np.zeros(count, dtype_of(result))
-    return Job(compiled, (*arrays, out), (count,), -(-count // compiled.kernel.workgroup))
 
 
 # --- what is found --------------------------------------------------------------------------------
@@ -241,7 +209,7 @@ class _Rows:
         self.own: set[str] = set()
         self.fused = False
 
-    def judge(self, t: _Test, got: AnyArray) -> None:
+    def judge(self, t: Probe, got: AnyArray) -> None:
         """Settle the row of a test, or refuse the device."""
         data, op = _operands(t.source), t.name.split()[1]
         used = [data[n] for n in "abc"[: k.OPS.get(op, 1)]]
@@ -272,7 +240,7 @@ class _Rows:
             self.early.add(name)
 
     def _step(
-        self, t: _Test, op: str, used: Sequence[AnyArray], got: AnyArray
+        self, t: Probe, op: str, used: Sequence[AnyArray], got: AnyArray
     ) -> tuple[Step, AnyArray]:
         """What IEEE says of a row, and which elements that can be told of."""
         everywhere = np.ones(got.shape, np.bool_)
@@ -300,7 +268,7 @@ class _Rows:
 # --- the whole ------------------------------------------------------------------------------------
 
 
-def _measured(device: Device, tests: Sequence[_Test]) -> Profile:
+def _measured(device: Device, tests: Sequence[Probe]) -> Profile:
     got = _run(device, tests)
     rows = _Rows(device)
     for t in tests:
@@ -320,7 +288,7 @@ def _measured(device: Device, tests: Sequence[_Test]) -> Profile:
     )
 
 
-def _judge_expression(rows: _Rows, t: _Test, got: AnyArray) -> None:
+def _judge_expression(rows: _Rows, t: Probe, got: AnyArray) -> None:
     """Raise DeviceError unless an expression is the composition of its rows."""
     data = _operands(t.source)
     with np.errstate(all="ignore"):
@@ -356,7 +324,7 @@ def _is_unsteady(rows: _Rows, name: str) -> bool:
     """Whether a native row gives other results in a loop whose end is known only at run time."""
     format_, op = name.split()
     t = k.Type(format_)
-    value = k.Op(t, op, tuple(_load(n, t) for n in "abc"[: k.OPS[op]]))
+    value = k.Op(t, op, tuple(load(n, t) for n in "abc"[: k.OPS[op]]))
     turn, count, total = k.Var(k.I32, "turn"), k.Var(k.I32, "n"), k.Var(t, "total")
     index, zero, one = k.Var(k.I32, "global_id"), k.Const(k.I32, 0), k.Const(k.I32, 1)
     add = k.Assign(total, k.Op(t, "add", (total, value)))
@@ -367,7 +335,7 @@ def _is_unsteady(rows: _Rows, name: str) -> bool:
     )
     inside = k.If(k.Op(k.BOOL, "lt", (index, count)), body)
     params = (*(k.Param(n, t, False) for n in "abc"), k.Param("out", t, True))
-    looped = _Test(k.Kernel("probe", params, (count,), (inside,)), value, t, name, False)
+    looped = Probe(k.Kernel("probe", params, (count,), (inside,)), value, t, name, False)
     data = _operands(t)
     got = _run(rows.device, [looped])[name]
     with np.errstate(all="ignore"):
@@ -379,12 +347,12 @@ def _is_unsteady(rows: _Rows, name: str) -> bool:
 
 def _fused(device: Device) -> bool:
     """Whether fma rounds once: (1 + 2⁻¹²)² − (1 + 2⁻¹¹) is 2⁻²⁴ then, and 0 after two roundings."""
-    made = _test("fma", k.Op(k.F32, "fma", tuple(_load(n, k.F32) for n in "abc")), k.F32, True)
+    made = probe_of("fma", k.Op(k.F32, "fma", tuple(load(n, k.F32) for n in "abc")), k.F32, True)
     if supports(made.kernel, device.language) is not None:
         return False
     a, c = np.full(64, 1 + 2.0**-12, np.float32), np.full(64, -(1 + 2.0**-11), np.float32)
     (compiled,) = device.compile([made.kernel])
-    (outcome,) = device.run([_job(compiled, {"a": a, "b": a, "c": c}, k.F32)], 60.0)
+    (outcome,) = device.run([job_of(compiled, {"a": a, "b": a, "c": c}, k.F32)], 60.0)
     return isinstance(outcome, Ran) and bool((outcome.memories[-1].data == 2.0**-24).all())
 
 
@@ -417,7 +385,7 @@ class NativeRows:
         if not count:
             return np.empty(0, dtype_of(type_))
         given = dict(zip("abc", (*operands, *operands[:1] * (3 - len(operands))), strict=True))
-        (outcome,) = self._device.run([_job(self._of(op, type_), given, type_)], 60.0)
+        (outcome,) = self._device.run([job_of(self._of(op, type_), given, type_)], 60.0)
         if not isinstance(outcome, Ran):
             raise DeviceError(f"{self._device.name} did not give {type_.value} {op}: {outcome}")
         return outcome.memories[-1].data
@@ -425,8 +393,8 @@ class NativeRows:
     def _of(self, op: str, type_: k.Type) -> Compiled:
         key = op, type_
         if key not in self._compiled:
-            value = k.Op(type_, op, tuple(_load(n, type_) for n in "abc"[: k.OPS[op]]))
-            (made,) = self._device.compile([_test(row(op, type_), value, type_, True).kernel])
+            value = k.Op(type_, op, tuple(load(n, type_) for n in "abc"[: k.OPS[op]]))
+            (made,) = self._device.compile([probe_of(row(op, type_), value, type_, True).kernel])
             self._compiled[key] = made
         return self._compiled[key]
 

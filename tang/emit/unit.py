@@ -20,10 +20,10 @@ from tang.emit.msl import MSL
 from tang.emit.names import Kind, mangle
 from tang.emit.opencl import OPENCL
 from tang.emit.printer import Printer
-from tang.emit.walk import postorder, statements
 from tang.emit.wgsl import WGSL
 from tang.errors import DeviceError, LimitError
-from tang.kernel.ir import Call, Declare, Function, Kernel
+from tang.kernel.ir import MATH, Call, Declare, Function, Kernel, Type
+from tang.kernel.walk import postorder, statements
 
 DIALECTS: Final[Mapping[str, Dialect]] = {
     "c": C,
@@ -81,6 +81,12 @@ def dialect_named(language: str) -> Dialect:
     if found is None:
         raise DeviceError(f"unknown language {language!r}: one of {', '.join(DIALECTS)}")
     return found
+
+
+def builtins_of(language: str) -> frozenset[tuple[str, Type]]:
+    """The functions of MATH that a language has of its own, with the formats it has them in."""
+    rows = dialect_named(language).operations
+    return frozenset((op, t) for op, t in rows if op in MATH)
 
 
 @dataclass(slots=True)

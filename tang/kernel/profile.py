@@ -11,10 +11,11 @@ it too. Loads, stores, selects and bit casts move bits and have no rows.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
-from tang.kernel.ir import Type
+from tang.kernel.accuracy import Accuracy, accuracy_from_data
+from tang.kernel.ir import MATH, Type
 
 SUBJECT: Final = (
     "add", "sub", "mul", "neg", "div", "sqrt", "fma", "floor", "lt", "le", "eq",
@@ -44,6 +45,8 @@ class Profile:
     conversions   how conversions to narrower formats round
     formats       narrow formats that kernels may store, convert and compute in
     subgroup      threads that run in lockstep; 0 where the device does not say
+    functions     builtins as measured, where they were
+    converts      conversions as measured, "f32 f16" → how they round, where they were
     """
 
     reads_zero: tuple[str, ...] = ()
@@ -57,6 +60,8 @@ class Profile:
     conversions: str = "rne"
     formats: tuple[str, ...] = ("f16", "bf16")
     subgroup: int = 0
+    functions: tuple[Accuracy, ...] = ()
+    converts: tuple[tuple[str, str], ...] = ()
 
     @property
     def exact(self) -> bool:
@@ -65,7 +70,10 @@ class Profile:
 
     def to_data(self) -> dict[str, Any]:
         """The profile as plain data, in a fixed order."""
-        return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
+        found = {f.name: getattr(self, f.name) for f in fields(self)}
+        plain = {k: list(v) if isinstance(v, tuple) else v for k, v in found.items()}
+        plain["functions"] = [f.to_data() for f in self.functions]
+        return {**plain, "converts": dict(self.converts)}
 
     def to_text(self) -> str:
         """The profile in one line."""
@@ -84,12 +92,24 @@ class Profile:
 
 def profile_from_data(data: dict[str, Any]) -> Profile:
     """The profile that `to_data` wrote; raises TypeError for a field that there is none of."""
-    fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in data.items()}
-    return Profile(**fields)
+    given: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in data.items()}
+    given["functions"] = tuple(accuracy_from_data(f) for f in data.get("functions", ()))
+    given["converts"] = tuple(data.get("converts", {}).items())
+    return Profile(**given)
 
 
 def _rows(rows: Collection[str], words: str) -> str:
     return f"{words} {'; '.join(sorted(rows))}" if rows else ""
+
+
+def with_native_functions(profile: Profile) -> Profile:
+    """The profile of a device whose functions of MATH are its own builtins.
+
+    Replay then asks the device for each of their results. What was measured is left out: it says
+    how good they are, not what they give.
+    """
+    own = tuple(f"{t.value} {op}" for t in (Type.F16, Type.F32, Type.F64) for op in MATH)
+    return replace(profile, native=(*profile.native, *own), functions=(), converts=())
 
 
 IEEE: Final = Profile()

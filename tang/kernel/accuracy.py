@@ -1,0 +1,142 @@
+"""Accuracy of builtin functions: what languages promise, and what was measured, as data.
+
+Defines `Claim`, `DOCUMENTED` and `Accuracy`. Relies on the types of the kernel IR. It measures
+nothing (`tang/device/functions.py` does) and judges nothing (the rung `expand` does).
+
+Errors are in ulps of the result's format at the true value. Documents mostly count from the
+correctly rounded result, so half an ulp is added to every claim by whoever applies it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from tang.kernel.ir import Type
+
+FUNCTIONS: Final = ("exp2", "log2", "sin", "cos", "atan2", "erf", "exp", "log", "tanh")
+"""Functions of MATH that some language has as a builtin; sigmoid is one nowhere."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """A promise for arguments with low ≤ |x| ≤ high: ulp + per·|x| ulps, or an absolute error.
+
+    Of a function of two arguments both must lie there. A signed domain has `signed`: low ≤ x ≤
+    high.
+    """
+
+    ulp: float = 0.0
+    per: float = 0.0
+    absolute: float = 0.0
+    low: float = 0.0
+    high: float = math.inf
+    signed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Documented:
+    """What a language says of its builtins.
+
+    rows      function → its claims, of which the first one whose domain holds counts; where none
+              does, nothing is promised
+    ieee      whether subnormals, infinities and NaN are treated as in C's Annex F; else nothing is
+              promised of subnormal and non-finite arguments, and results below the smallest normal
+              number may be anything between 0 and that
+    doubles   claims for f64 where they differ
+    """
+
+    source: str
+    rows: Mapping[str, tuple[Claim, ...]]
+    ieee: bool = True
+    doubles: Mapping[str, tuple[Claim, ...]] = field(default_factory=dict)
+
+    def claims(self, op: str, type_: Type) -> tuple[Claim, ...]:
+        """The claims of a function over f32 or f64; narrower formats are computed in f32."""
+        if type_ is Type.F64 and op in self.doubles:
+            return self.doubles[op]
+        return self.rows.get(op, ())
+
+
+def _ulps(**rows: float) -> dict[str, tuple[Claim, ...]]:
+    return {op: (Claim(ulp=ulp),) for op, ulp in rows.items()}
+
+
+_NEAR_ONE: Final = Claim(absolute=2.0**-21, low=0.5, high=2.0, signed=True)
+_SHADER: Final[dict[str, tuple[Claim, ...]]] = {
+    "exp": (Claim(ulp=3, per=2),),
+    "exp2": (Claim(ulp=3, per=2),),
+    "log": (_NEAR_ONE, Claim(ulp=3)),
+    "log2": (_NEAR_ONE, Claim(ulp=3)),
+    "sin": (Claim(absolute=2.0**-11, high=math.pi),),
+    "cos": (Claim(absolute=2.0**-11, high=math.pi),),
+    "tanh": (Claim(absolute=1e-5),),
+    "atan2": (Claim(ulp=4096, low=2.0**-126, high=2.0**126),),
+}
+
+DOCUMENTED: Final[Mapping[str, Documented]] = {
+    "c": Documented(
+        source="glibc manual, Errors in Math Functions: none of these above 2 ulp",
+        rows=_ulps(exp=2, exp2=2, log=2, log2=2, sin=2, cos=2, tanh=2, erf=2, atan2=2),
+    ),
+    "opencl": Documented(
+        source="OpenCL C 3.0, 7.4, full profile",
+        rows=_ulps(exp=3, exp2=3, log=3, log2=3, sin=4, cos=4, tanh=5, erf=16, atan2=6),
+    ),
+    "cuda": Documented(
+        source="CUDA C++ Programming Guide, Mathematical Functions",
+        rows=_ulps(exp=2, exp2=2, log=1, log2=1, sin=2, cos=2, tanh=2, erf=2, atan2=3),
+        doubles=_ulps(exp=1, exp2=1, log=1, log2=1, sin=2, cos=2, tanh=2, erf=2, atan2=2),
+    ),
+    "msl": Documented(
+        source="Metal Shading Language Specification, 8.1, fast maths disabled",
+        rows=_ulps(exp=4, exp2=4, log=4, log2=4, sin=4, cos=4, tanh=5, atan2=6),
+    ),
+    "wgsl": Documented(source="WGSL, 15.7.4.1 Accuracy", rows=_SHADER, ieee=False),
+    "glsl": Documented(
+        source="GLSL 4.50, 4.7.1 for exp and log; Vulkan, Precision of SPIR-V, for the others, "
+        "of which GLSL says nothing",
+        rows=_SHADER,
+        ieee=False,
+    ),
+}
+"""By language."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accuracy:
+    """A builtin as measured, over normal arguments and results.
+
+    row       as in `Profile`: "f32 exp2"
+    ulp       the largest error, at the arguments `at`; of sin and cos within `reach`
+    absolute  the largest absolute error where the true value is at most 1
+    count     how many arguments, specials included
+    reach     of sin and cos: the largest power of two up to which the absolute error is at most
+              2⁻¹¹; else infinity
+    notes     what happens to subnormals and specials, where it is not what IEEE arithmetic would do
+    """
+
+    row: str
+    ulp: float
+    at: tuple[float, ...]
+    absolute: float
+    count: int
+    reach: float = math.inf
+    notes: tuple[str, ...] = ()
+
+    def to_data(self) -> dict[str, Any]:
+        """The row as plain data; an infinite reach is null."""
+        reach = None if math.isinf(self.reach) else self.reach
+        return {
+            "row": self.row, "ulp": self.ulp, "at": list(self.at), "absolute": self.absolute,
+            "count": self.count, "reach": reach, "notes": list(self.notes),
+        }  # fmt: skip
+
+
+def accuracy_from_data(data: Mapping[str, Any]) -> Accuracy:
+    """What `to_data` wrote; raises TypeError or KeyError for anything else."""
+    reach = math.inf if data["reach"] is None else float(data["reach"])
+    given = {**data, "at": tuple(data["at"]), "notes": tuple(data["notes"]), "reach": reach}
+    return Accuracy(**given)
