@@ -8,9 +8,25 @@ from __future__ import annotations
 from typing import Final
 
 from tang.rewrite.rule import Rule
-from tang.rewrite.rules.dead import DEAD_NODE
+from tang.rewrite.rules.cse import COMMON_SUBEXPRESSION
+from tang.rewrite.rules.dead import DEAD_NODE, DEAD_OUTPUT, DEAD_PART
+from tang.rewrite.rules.dims import MERGE_DIMS
+from tang.rewrite.rules.hoist import HOIST_INVARIANT_FACTORS
+from tang.rewrite.rules.logsumexp import LOGSUMEXP
+from tang.rewrite.rules.maps import SUBSTITUTE_MAPS
+from tang.rewrite.rules.readback import READ_BACK
+from tang.rewrite.rules.siblings import MERGE_SIBLINGS
+from tang.rewrite.rules.simplify import SIMPLIFY_EXPR
+from tang.rewrite.rules.softmax import SHIFT_SOFTMAX, STABILIZE_SOFTMAX
+from tang.rewrite.rules.views import COMPOSE_VIEWS
 
-_ROWS: Final = (DEAD_NODE,)
+_RECOGNISE: Final = (STABILIZE_SOFTMAX, SHIFT_SOFTMAX, LOGSUMEXP, READ_BACK)
+
+_PLAIN: Final = (SIMPLIFY_EXPR, COMMON_SUBEXPRESSION, COMPOSE_VIEWS)
+_DEAD: Final = (DEAD_NODE, DEAD_OUTPUT, DEAD_PART)
+_FUSE: Final = (SUBSTITUTE_MAPS, HOIST_INVARIANT_FACTORS, MERGE_SIBLINGS, MERGE_DIMS)
+
+_ROWS: Final = (*_PLAIN, *_RECOGNISE, *_DEAD, *_FUSE)
 
 RULES: Final[dict[str, Rule]] = {r.name: r for r in _ROWS}
 """The rules by name."""

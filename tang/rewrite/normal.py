@@ -1,0 +1,271 @@
+"""Normal forms of scalar expressions: equal sums of products become one expression.
+
+Defines `Ring`, which flattens sums and products modulo commutativity, associativity, negation and
+constants, and helpers that take an expression apart into factors and summands. Relies on
+expressions alone. It is for *comparing*: two expressions with one normal form are equal over the
+reals (an exact ring: also with NaN and infinities), and nothing is claimed of others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from functools import lru_cache
+from typing import Final
+
+from tang.ir.expr import (
+    INDEX,
+    REAL,
+    Expr,
+    Sort,
+    apply,
+    index,
+    named,
+    real,
+    rebuild,
+    walk,
+)
+
+Monomial = tuple[tuple[Expr, int], ...]
+"""Atoms with powers, in the order of `order`; () is the constant."""
+Terms = dict[Monomial, Fraction]
+"""A sum of products: monomial → coefficient, none of them zero."""
+
+LN2: Final = named("ln2")
+"""ln 2 as an atom; log₂e is its power −1."""
+
+
+@lru_cache(maxsize=1 << 16)
+def order(e: Expr) -> str:
+    """A text that orders expressions the same way in every run."""
+    inner = ",".join(order(a) for a in e.args)
+    return f"{e.op}:{e.sort.value}:{e.payload}({inner})"
+
+
+def monomial(powers: Mapping[Expr, int]) -> Monomial:
+    """The monomial of atoms with powers, zero powers left out."""
+    kept = ((a, p) for a, p in powers.items() if p)
+    return tuple(sorted(kept, key=lambda ap: order(ap[0])))
+
+
+def total(parts: Iterable[Terms]) -> Terms:
+    """The sum; terms that cancel vanish."""
+    found: Terms = {}
+    for terms in parts:
+        for m, c in terms.items():
+            found[m] = found.get(m, Fraction(0)) + c
+    return {m: c for m, c in found.items() if c}
+
+
+def scaled(terms: Terms, by: Fraction, times: Monomial = ()) -> Terms:
+    """The terms times a constant and a monomial."""
+    return total([{joined(m, times): c * by} for m, c in terms.items()])
+
+
+def joined(a: Monomial, b: Monomial) -> Monomial:
+    """The product of two monomials."""
+    if not a or not b:
+        return a or b
+    powers = dict(a)
+    for atom, p in b:
+        powers[atom] = powers.get(atom, 0) + p
+    return monomial(powers)
+
+
+class Ring:
+    """Normal forms, remembered per expression.
+
+    exact  only steps that hold with NaN and infinities too: no product is distributed over a sum,
+           nothing cancels with its reciprocal, and `lossy` tells when terms cancelled in a sum
+    """
+
+    def __init__(self, *, exact: bool = False) -> None:
+        self.exact: Final = exact
+        self.lossy = False
+        self._terms: dict[Expr, Terms] = {}
+        self._canonical: dict[Expr, Expr] = {}
+
+    def terms(self, root: Expr) -> Terms:
+        """The expression, of sort real or index, as a sum of products."""
+        for e in walk(root):
+            if e not in self._terms and e.sort in (REAL, INDEX):
+                self._terms[e] = self._of(e)
+        return self._terms[root]
+
+    def canonical(self, root: Expr) -> Expr:
+        """The one expression that stands for all that have the same normal form."""
+        for e in walk(root):
+            if e not in self._canonical:
+                numeric = e.sort in (REAL, INDEX)
+                found = emit(self.terms(e), e.sort) if numeric else self._truth(e)
+                self._canonical[e] = found
+        return self._canonical[root]
+
+    def same(self, a: Expr, b: Expr) -> bool:
+        """Whether two expressions have one normal form."""
+        return a is b or self.canonical(a) is self.canonical(b)
+
+    def _of(self, e: Expr) -> Terms:
+        match e.op:
+            case "real":
+                return _constant(e)
+            case "index" if isinstance(e.payload, int):
+                return {(): Fraction(e.payload)} if e.payload else {}
+            case "add":
+                return self._sum(e)
+            case "neg":
+                return scaled(self._terms[e.args[0]], Fraction(-1))
+            case "mul":
+                return self._product(self._terms[e.args[0]], self._terms[e.args[1]], e.sort)
+            case "recip":
+                return self._reciprocal(self._terms[e.args[0]])
+            case "to_real":
+                return self._cast(self._terms[e.args[0]])
+            case "select" if e.args[0].op == "not":
+                c, a, b = e.args
+                return self.terms(apply("select", c.args[0], b, a))
+            case _:
+                return self._atom(rebuild(e, tuple(self.canonical(a) for a in e.args)))
+
+    def _sum(self, e: Expr) -> Terms:
+        parts = [self._terms[a] for a in e.args]
+        found = total(parts)
+        if len(found) < len(parts[0].keys() | parts[1].keys()):
+            self.lossy = True
+        return found
+
+    def _product(self, a: Terms, b: Terms, sort: Sort) -> Terms:
+        """Distributed; in an exact ring a factor with several terms stays whole."""
+        if self.exact and sort is REAL:
+            if not a or not b:
+                return self._atom(apply("mul", *sorted((emit(a, REAL), emit(b, REAL)), key=order)))
+            if not _is_number(a) and not _is_number(b):
+                a, b = (t if len(t) == 1 else self._atom(emit(t, REAL)) for t in (a, b))
+        return total(scaled(a, c, m) for m, c in b.items())
+
+    def _reciprocal(self, terms: Terms) -> Terms:
+        if len(terms) != 1:
+            return self._atom(apply("recip", emit(terms, REAL)))
+        ((m, c),) = terms.items()
+        if not self.exact:
+            return {monomial({a: -p for a, p in m}): 1 / c}
+        kept = {a: -p for a, p in m if a is LN2}
+        rest = {apply("recip", a): p for a, p in m if a is not LN2}
+        return {monomial({**kept, **rest}): 1 / c}
+
+    def _cast(self, terms: Terms) -> Terms:
+        """to_real of a sum of products is the sum of products of to_real."""
+        return {monomial({apply("to_real", a): p for a, p in m}): c for m, c in terms.items()}
+
+    def _atom(self, e: Expr) -> Terms:
+        return {((e, 1),): Fraction(1)}
+
+    def _truth(self, e: Expr) -> Expr:
+        if e.op == "not" and e.args[0].op == "not":
+            return self.canonical(e.args[0].args[0])
+        args = tuple(self.canonical(a) for a in e.args)
+        bound = self._bound(e)
+        if bound is not None:
+            return bound
+        if e.op in ("and", "or", "eq"):
+            args = tuple(sorted(args, key=order))
+        return rebuild(e, args)
+
+    def _bound(self, e: Expr) -> Expr | None:
+        """before: a < b, a ≤ b or ¬(a < b) of indices → after: 0 < difference."""
+        if e.op == "lt" and e.args[0].sort is INDEX:
+            return self._positive(e.args[1], e.args[0], 0)
+        if e.op == "not" and e.args[0].op == "lt" and e.args[0].args[0].sort is INDEX:
+            a, b = e.args[0].args
+            return self._positive(a, b, 1)
+        if e.op == "or" and {a.op for a in e.args} == {"lt", "eq"}:
+            less, equal = sorted(e.args, key=lambda a: a.op != "lt")
+            if less.args[0].sort is INDEX and set(less.args) == set(equal.args):
+                return self._positive(less.args[1], less.args[0], 1)
+        return None
+
+    def _positive(self, a: Expr, b: Expr, plus: int) -> Expr:
+        """0 < a − b + plus."""
+        parts = [self.terms(a), scaled(self.terms(b), Fraction(-1)), {(): Fraction(plus)}]
+        return apply("lt", index(0), emit(total(parts), INDEX))
+
+
+def _is_number(terms: Terms) -> bool:
+    """Whether the terms are one finite number other than zero."""
+    return len(terms) == 1 and all(a is LN2 for m in terms for a, _ in m)
+
+
+def _constant(e: Expr) -> Terms:
+    if isinstance(e.payload, Fraction):
+        return {(): e.payload} if e.payload else {}
+    if e.payload == "-0.0":  # zeros of the IR are unsigned
+        return {}
+    if e.payload == "log2e":
+        return {((LN2, -1),): Fraction(1)}
+    return {((e, 1),): Fraction(1)}
+
+
+def emit(terms: Terms, sort: Sort = REAL) -> Expr:
+    """The terms as an expression, in the order of `order`."""
+    rows = sorted(terms.items(), key=lambda mc: [(order(a), p) for a, p in mc[0]])
+    if not rows:
+        return real(0) if sort is REAL else index(0)
+    return add_all([_emit_term(m, c, sort) for m, c in rows])
+
+
+def _emit_term(m: Monomial, c: Fraction, sort: Sort) -> Expr:
+    factors = [f for a, p in m for f in [_power(a, p)] * abs(p)]
+    if not factors:
+        return real(c) if sort is REAL else index(int(c))
+    product = mul_all(factors)
+    if c == 1:
+        return product
+    if c == -1:
+        return apply("neg", product)
+    return apply("mul", product, real(c) if sort is REAL else index(int(c)))
+
+
+def _power(atom: Expr, p: int) -> Expr:
+    if p > 0:
+        return atom
+    return named("log2e") if atom is LN2 else apply("recip", atom)
+
+
+def add_all(parts: Sequence[Expr]) -> Expr:
+    """The sum from left to right; 0 of nothing."""
+    if not parts:
+        return real(0)
+    found = parts[0]
+    for p in parts[1:]:
+        found = apply("add", found, p)
+    return found
+
+
+def mul_all(parts: Sequence[Expr]) -> Expr:
+    """The product from left to right; 1 of nothing."""
+    if not parts:
+        return real(1)
+    found = parts[0]
+    for p in parts[1:]:
+        found = apply("mul", found, p)
+    return found
+
+
+def factors(e: Expr) -> list[Expr]:
+    """The factors of a product, also below a reciprocal or a sign."""
+    if e.op == "mul":
+        return [f for a in e.args for f in factors(a)]
+    if e.op == "neg" and e.sort is REAL:
+        return [*factors(e.args[0]), real(-1)]
+    if e.op == "recip" and e.args[0].op == "mul":
+        return [apply("recip", f) for f in factors(e.args[0])]
+    return [e]
+
+
+def summands(e: Expr) -> list[Expr]:
+    """The summands of a sum, signs carried inside."""
+    if e.op == "add":
+        return [s for a in e.args for s in summands(a)]
+    if e.op == "neg" and e.args[0].op == "add":
+        return [apply("neg", s) for s in summands(e.args[0])]
+    return [e]

@@ -1,0 +1,301 @@
+"""Opening nodes: their bodies in the dims of another, seen through the maps between.
+
+Defines `Space`, in which expressions of several nodes are written over one numbering of reads, so
+that equal values are equal expressions. Relies on the program and the IR. It changes nothing;
+a read that cannot be written in the space raises `NotHereError`, which every matcher catches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import permutations, product
+from math import prod
+
+from tang.ir.bounds import form_range
+from tang.ir.expr import Expr, apply, arg, extent, index, iota, rebuild, substitute, walk
+from tang.ir.extent import Poly, poly
+from tang.ir.graph import Comprehension, Dim
+from tang.ir.view import Affine, Read, Ref, View, constant, is_gathered, variable
+from tang.rewrite.kinds import kind_of, value_names
+from tang.rewrite.program import Program
+
+MAX_SIZE = 600
+"""Operations of an expression beyond which maps are no longer looked through."""
+
+Env = Mapping[str, Affine]
+"""Dims of a node → forms over the dims of the space."""
+
+
+class NotHereError(Exception):
+    """A value cannot be written in this space: no match, not an error."""
+
+
+class Space:
+    """Reads over common dims, numbered in order of appearance, and the extents of those dims."""
+
+    def __init__(self, program: Program, dims: Sequence[Dim]) -> None:
+        self.program = program
+        self.extents: dict[str, Poly] = {d.name: d.extent for d in dims}
+        self.reads: list[Read] = []
+        self._numbers: dict[Read, int] = {}
+        self._open: dict[int, Expr | None] = {}
+        self._full: dict[Expr, Expr] = {}
+        self.seen: dict[str, None] = {}
+        """Nodes that were looked into: whoever checks a match needs them."""
+
+    def add(self, dim: Dim) -> str:
+        """A dim of that extent, named like it or with a number; returns the name."""
+        name, n = dim.name, 2
+        while name in self.extents:
+            name, n = f"{dim.name}_{n}", n + 1
+        self.extents[name] = dim.extent
+        return name
+
+    def body(self, node: Comprehension, env: Env, part: int = 0) -> Expr:
+        """A body of a node with its dims replaced; reads are not looked through."""
+        return self.moved(node.body[part], node.reads, node.dims, env)
+
+    def moved(self, e: Expr, reads: Sequence[Read], dims: Sequence[Dim], env: Env) -> Expr:
+        """An expression over some reads and dims, in this space."""
+        extents = {d.name: d.extent for d in dims}
+        done: dict[Expr, Expr] = {}
+        for x in walk(e):
+            if x.op == "arg" and isinstance(x.payload, int):
+                done[x] = arg(self.number(replaced(reads[x.payload], env)), x.sort)
+            elif x.op == "iota":
+                done[x] = self._coordinate(env.get(str(x.payload), variable(str(x.payload))))
+            elif x.op == "extent":
+                done[x] = self._size(extents.get(str(x.payload)))
+            elif x.op in ("state", "fold"):
+                raise NotHereError
+            else:
+                done[x] = rebuild(x, tuple(done[a] for a in x.args))
+        return done[e]
+
+    def number(self, read: Read) -> int:
+        """The position of a read, new or known."""
+        found = self._numbers.setdefault(read, len(self.reads))
+        if found == len(self.reads):
+            self.reads.append(read)
+        return found
+
+    def opened(self, position: int) -> Expr | None:
+        """What a read of a map computes, in this space; None when it is no plain read of one."""
+        if position not in self._open:
+            self._open[position] = self._opened(self.reads[position])
+        return self._open[position]
+
+    def _opened(self, read: Read) -> Expr | None:
+        node = self.program.node(read.source.node)
+        if node is None or node.monoid is not None or read.view.guard or read.view.gathers:
+            return None
+        part = node.outputs.index(read.source.output)
+        self.seen[node.name] = None
+        env = {d.name: c for d, c in zip(node.point, read.view.coords, strict=True)}
+        try:
+            return self.body(node, env, part)
+        except NotHereError:
+            return None
+
+    def full(self, e: Expr) -> Expr:
+        """The expression with every map looked through, as long as it stays small."""
+        if e not in self._full:
+            self._full[e] = self._expanded(e)
+        return self._full[e]
+
+    def _expanded(self, e: Expr) -> Expr:
+        for _ in range(16):
+            size = sum(1 for _ in walk(e))
+            found = {x: o for x in walk(e) if (o := self._behind(x)) is not None}
+            if not found or size > MAX_SIZE:
+                return e
+            done: dict[Expr, Expr] = {}
+            for x in walk(e):
+                done[x] = found.get(x) or rebuild(x, tuple(done[a] for a in x.args))
+            e = done[e]
+        return e
+
+    def _behind(self, e: Expr) -> Expr | None:
+        if e.op != "arg" or not isinstance(e.payload, int):
+            return None
+        return self.opened(e.payload)
+
+    def source(self, e: Expr) -> tuple[Comprehension, Read] | None:
+        """The node whose result an argument is, with the read; None for anything else."""
+        if e.op != "arg" or not isinstance(e.payload, int):
+            return None
+        read = self.reads[e.payload]
+        node = self.program.node(read.source.node)
+        return None if node is None else (node, read)
+
+    def reduction(self, e: Expr, *kinds: str) -> Opened | None:
+        """A reduction of one of these kinds whose value is read plainly; None for anything else.
+
+        Maps that only pass a value on are looked through.
+        """
+        e = self.through(e)
+        found = self.source(e)
+        if found is None:
+            return None
+        node, read = found
+        plain = not read.view.guard and not read.view.gathers
+        if not plain or kind_of(node) not in kinds:
+            return None
+        if read.source.output not in value_names(node):
+            return None
+        dims = node.tensor(read.source.output).dims
+        if len(dims) != len(read.view.coords):
+            return None
+        env = {d.name: c for d, c in zip(dims, read.view.coords, strict=True)}
+        self.seen[node.name] = None
+        return Opened(self, node, env)
+
+    def through(self, e: Expr) -> Expr:
+        """The value behind maps that do nothing but pass it on."""
+        while e.op == "arg" and isinstance(e.payload, int):
+            inner = self.opened(e.payload)
+            if inner is None or inner.op != "arg":
+                break
+            e = inner
+        return e
+
+    def depends(self, e: Expr) -> frozenset[str]:
+        """The dims on which an expression of this space depends."""
+        reads = (self.reads[x.payload].view.dims() for x in walk(e)
+                 if x.op == "arg" and isinstance(x.payload, int))  # fmt: skip
+        return e.names.union(*reads)
+
+    def _coordinate(self, form: Affine) -> Expr:
+        if is_gathered(form):
+            raise NotHereError
+        parts = [self._scaled(iota(v), c) for v, c in form.terms]
+        if form.const.terms or not parts:
+            parts.append(self._size(form.const))
+        found = parts[0]
+        for p in parts[1:]:
+            found = apply("add", found, p)
+        return found
+
+    def _scaled(self, e: Expr, c: Poly) -> Expr:
+        return e if c == poly(1) else apply("mul", e, self._size(c))
+
+    def _size(self, size: Poly | None) -> Expr:
+        if size is None:
+            raise NotHereError
+        if size.is_constant:
+            return index(size.constant)
+        for name, e in self.extents.items():
+            if e == size:
+                return extent(name)
+        raise NotHereError
+
+
+class Opened:
+    """A reduction seen from a space: its node, and its point dims as forms over the space."""
+
+    def __init__(self, space: Space, node: Comprehension, env: Env) -> None:
+        self.space, self.node, self.env = space, node, env
+
+    def body(self, names: Sequence[str], part: int = 0) -> Expr:
+        """The body, its reduce dims under the given names of the space."""
+        return self.space.body(self.node, self.inner(names), part)
+
+    def where(self, names: Sequence[str]) -> frozenset[Affine]:
+        """The conditions in the space."""
+        return conditions(self.node, self.inner(names))
+
+    def inner(self, names: Sequence[str]) -> Env:
+        """Point and reduce dims as forms over the space."""
+        return inner_env(self.env, self.node.reduce, names)
+
+    def namings(self, reduce: Sequence[tuple[str, Poly]]) -> Iterator[tuple[str, ...]]:
+        """Every way to name the reduce dims after dims of the space with the same extents."""
+        wanted = [d.extent for d in self.node.reduce]
+        if len(wanted) != len(reduce) or len(reduce) > 4:
+            return
+        for order in permutations(reduce):
+            if all(e == w for (_, e), w in zip(order, wanted, strict=True)):
+                yield tuple(n for n, _ in order)
+
+
+def inner_env(env: Env, reduce: Sequence[Dim], names: Sequence[str]) -> Env:
+    """Forms for point dims, with reduce dims named after dims of the space."""
+    return {**env, **{d.name: variable(n) for d, n in zip(reduce, names, strict=True)}}
+
+
+def plain(node: Comprehension, ref: Ref) -> Read:
+    """The read of a node's result at the dims of the same names."""
+    return Read(ref, View(tuple(variable(d.name) for d in node.tensor(ref.output).dims)))
+
+
+def conditions(node: Comprehension, env: Env) -> frozenset[Affine]:
+    """The conditions of a node in other dims, those that always hold left out."""
+    forms = (w.substitute(dict(env)) for w in node.where)
+    return frozenset(f for f in forms if f.terms or not _nonnegative(f.const))
+
+
+def _nonnegative(p: Poly) -> bool:
+    return p.is_constant and p.constant >= 0
+
+
+def replaced(read: Read, env: Env) -> Read:
+    """A read with the dims replaced by forms."""
+    return Read(read.source, read.view.map_forms(lambda f: f.substitute(dict(env))))
+
+
+def compact(
+    reads: Sequence[Read], exprs: Sequence[Expr]
+) -> tuple[tuple[Read, ...], tuple[Expr, ...]]:
+    """The reads that the expressions use, and the expressions over those alone."""
+    kept: dict[Expr, Expr] = {}
+    for x in walk(*exprs):
+        if x.op == "arg" and isinstance(x.payload, int):
+            kept[x] = arg(len(kept), x.sort)
+    chosen = tuple(reads[x.payload] for x in kept if isinstance(x.payload, int))
+    return chosen, tuple(substitute(e, kept) for e in exprs)
+
+
+def nonempty(program: Program, node: Comprehension) -> bool:
+    """Whether every point of a reduction is known to have an element.
+
+    Tries for each reduce dim its first, its last and the position of a point dim of equal extent.
+    """
+    least = {f.symbol: f.minimum for f in program.facts}
+    if not all(_at_least_one(d.extent, least) for d in node.reduce):
+        return False
+    if not node.where:
+        return True
+    if not all(d.extent.is_constant for d in node.dims):
+        return False
+    sizes = {d.name: d.extent.constant for d in node.dims}
+    if len(node.reduce) > 3 or 0 in sizes.values():
+        return False
+    return any(_holds(node, dict(pick), sizes) for pick in product(*_places(node)))
+
+
+def _places(node: Comprehension) -> list[list[tuple[str, Affine]]]:
+    found = []
+    for d in node.reduce:
+        forms = [constant(0), constant(d.extent - 1)]
+        forms += [variable(p.name) for p in node.point if p.extent == d.extent]
+        found.append([(d.name, f) for f in forms])
+    return found
+
+
+def _holds(node: Comprehension, at: dict[str, Affine], sizes: dict[str, int]) -> bool:
+    for w in node.where:
+        form = w.substitute(at)
+        if not all(p.is_constant for p in (form.const, *(c for _, c in form.terms))):
+            return False
+        used = {v: sizes[v] for v in form.variables}
+        found = form_range(form, used, ())
+        if found is None or found[0] < 0:
+            return False
+    return True
+
+
+def _at_least_one(extent: Poly, least: Mapping[str, int]) -> bool:
+    """Whether a size is at least 1, given least sizes of symbols; symbols are never negative."""
+    if any(c < 0 for _, c in extent.terms):
+        return False
+    return sum(c * prod(least.get(s, 0) for s in m) for m, c in extent.terms) >= 1
