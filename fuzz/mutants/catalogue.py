@@ -10,18 +10,32 @@ from typing import Final
 
 from tang.errors import TangBugError
 from tang.fuzz.mutants.apply import Mutant
+from tang.fuzz.mutants.cooperation import COOPERATION
 from tang.fuzz.mutants.device_jobs import DEVICE_JOBS
 from tang.fuzz.mutants.emission import EMISSION
 from tang.fuzz.mutants.expanding import EXPANDING
 from tang.fuzz.mutants.lowering import LOWERING
+from tang.fuzz.mutants.text_barriers import TEXT_BARRIERS
 from tang.fuzz.mutants.text_frames import TEXT_FRAMES
 from tang.fuzz.mutants.text_helpers import TEXT_HELPERS
 from tang.fuzz.mutants.text_tables import TEXT_TABLES
 
-EVERYWHERE: Final[tuple[Mutant, ...]] = (*TEXT_TABLES, *TEXT_HELPERS, *TEXT_FRAMES, *DEVICE_JOBS)
+EVERYWHERE: Final[tuple[Mutant, ...]] = (
+    *TEXT_TABLES,
+    *TEXT_HELPERS,
+    *TEXT_FRAMES,
+    *TEXT_BARRIERS,
+    *DEVICE_JOBS,
+)
 """Those over all emitters and devices."""
 
-MUTANTS: Final[tuple[Mutant, ...]] = (*LOWERING, *EXPANDING, *EMISSION, *EVERYWHERE)
+MUTANTS: Final[tuple[Mutant, ...]] = (
+    *LOWERING,
+    *COOPERATION,
+    *EXPANDING,
+    *EMISSION,
+    *EVERYWHERE,
+)
 
 
 def mutant_named(name: str) -> Mutant:

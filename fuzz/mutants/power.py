@@ -1,56 +1,32 @@
 """Power: does the stock campaign find every mutant, and name what it harms?
 
-Defines `run_power` and its table. Relies on the campaign as users run it, with a mutant planted in
-its workers; blame is what the ladder says, and nothing here helps it.
+Defines `run_power`, its options and its table. Relies on `trials`, which run the campaign's draws
+through the ladder with a mutant planted; blame is what the ladder says, and nothing here helps it.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Final
+import json
+import time
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
 
-from tang.fuzz.campaign import CampaignReport, Found, Options, run_campaign
-from tang.fuzz.case import draw_case
-from tang.fuzz.formats import Formats
-from tang.fuzz.mutants.apply import Mutant
-from tang.fuzz.mutants.blame import harmed
-from tang.fuzz.mutants.catalogue import MUTANTS
-from tang.verify import Rung
+from tang.fuzz.campaign import CampaignReport, Options, run_campaign
+from tang.fuzz.formats import Formats, formats_of
+from tang.fuzz.mutants.apply import SIX, Mutant
+from tang.fuzz.mutants.catalogue import MUTANTS, mutant_named
+from tang.fuzz.mutants.trials import Ask, Trial, trial_of
+from tang.fuzz.pool import Died, Pool
+from tang.verify import Verdict
 
 _NARROW: Final = Formats(f64=False, i64=False)
 _EXACT: Final = 0.95
 """The share of mutants that must be named exactly."""
-
-
-@dataclass(frozen=True, slots=True)
-class Trial:
-    """A mutant on a backend: the draw that found it (None: not found) and what was said of it.
-
-    named  whether a kernel was named that the mutant harms; true on rungs that run no kernel
-    """
-
-    mutant: Mutant
-    seed: int
-    backend: str
-    draw: int | None = None
-    blamed: str = ""
-    verdict: str = ""
-    kernel: str = ""
-    named: bool = False
-
-    @property
-    def caught(self) -> bool:
-        """Whether it was found."""
-        return self.draw is not None
-
-    @property
-    def exact(self) -> bool:
-        """Found on the right rung, with a right verdict and a kernel that it harms."""
-        right = self.verdict in {v.value for v in self.mutant.verdicts}
-        rung = self.blamed == self.mutant.rung.value
-        return self.caught and rung and self.named and (right or self.mutant.rung != Rung.EMIT)
+_PATIENCE: Final = 7200.0
+"""Seconds after which a process that tries a mutant is given up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,71 +83,135 @@ class PowerReport:
         return lines
 
 
-def run_power(
-    seeds: Sequence[int] = (1, 2, 3),
-    mutants: Sequence[Mutant] = MUTANTS,
-    backends: tuple[str, ...] = ("c",),
-    examples: int = 2000,
-    jobs: int = 1,
-    baseline: int = 0,
-) -> PowerReport:
-    """The stock campaign against every mutant, on those of the backends where it exists.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PowerOptions:
+    """What is asked: every mutant, with every seed, on those of the backends where it exists.
 
-    A campaign ends once every backend has a finding. `baseline` draws are checked without a mutant.
+    examples  draws after which a mutant counts as missed
+    baseline  draws that are checked without a mutant
+    jobs      processes at work at once
+    seconds   after so long no trial is begun any more; those that are left are not in the report
+    table     a file of rows to go on from, which grows with every trial
     """
-    stock = Options(backends=backends, examples=examples, jobs=jobs, batch=10, stop=True)
-    trials = [t for m in mutants for s in seeds for t in run_trials(m, replace(stock, seed=s))]
-    return PowerReport(tuple(trials), run_baseline(stock, seeds[0], baseline))
+
+    seeds: tuple[int, ...] = (1, 2, 3)
+    mutants: tuple[Mutant, ...] = MUTANTS
+    backends: tuple[str, ...] = ("c",)
+    examples: int = 2000
+    jobs: int = 1
+    baseline: int = 0
+    seconds: float | None = None
+    table: Path | None = None
 
 
-def run_baseline(stock: Options, seed: int, examples: int) -> CampaignReport | None:
+def run_power(options: PowerOptions) -> PowerReport:
+    """The stock campaign's draws and ladder against every mutant, until each has been found.
+
+    Rows of the table are not asked again. Ctrl-C raises, and the table keeps what was found.
+    """
+    known = read_table(options.table)
+    asks = [a for a in _asks(options) if (a.mutant, a.backend, a.seed) not in known]
+    trials = list(known.values())
+    baseline = run_baseline(options)
+    for trial in _run(options, asks):
+        trials.append(trial)
+        if options.table is not None:
+            write_table(options.table, PowerReport(_in_order(options, trials), baseline))
+    return PowerReport(_in_order(options, trials), baseline)
+
+
+def run_baseline(options: PowerOptions) -> CampaignReport | None:
     """The same campaign without a mutant, to its end."""
-    if not examples:
+    if not options.baseline:
         return None
-    return _ended(run_campaign(replace(stock, seed=seed, examples=examples, stop=False)))
-
-
-def run_trials(mutant: Mutant, stock: Options) -> list[Trial]:
-    """One campaign: a trial per backend where the mutant exists."""
-    backends = tuple(b for b in stock.backends if b in mutant.languages)
-    if not backends:
-        return []
-    options = replace(
-        stock, backends=backends, mutant=mutant.name, formats=_NARROW if mutant.narrow else None
+    plain = Options(
+        backends=options.backends,
+        examples=options.baseline,
+        seed=options.seeds[0],
+        jobs=options.jobs,
+        batch=10,
     )
-    report = _ended(run_campaign(options))
-    return [_trial(mutant, options, report.found, b) for b in backends]
-
-
-def _ended(report: CampaignReport) -> CampaignReport:
-    """The report; an interrupted campaign interrupts everything."""
+    report = run_campaign(plain)
     if report.interrupted:
         raise KeyboardInterrupt
     return report
 
 
-def _trial(mutant: Mutant, options: Options, found: Sequence[Found], backend: str) -> Trial:
-    ours = [f for f in found if f.finding.backend in ("", backend)]
-    if not ours:
-        return Trial(mutant, options.seed, backend)
-    first = min(ours, key=lambda f: f.index)
-    finding = first.finding
+def _asks(options: PowerOptions) -> list[Ask]:
+    """One backend after the other for each mutant, so that two processes run different ones."""
+    drawn = formats_of(options.backends)
+    return [
+        Ask(m.name, b, s, _NARROW if m.narrow else drawn, options.examples)
+        for m in options.mutants
+        for s in options.seeds
+        for b in options.backends
+        if b in m.languages
+    ]
+
+
+def _run(options: PowerOptions, asks: Sequence[Ask]) -> Iterator[Trial]:
+    """The trials as they end."""
+    pool = Pool("tang.fuzz.mutants.trials:serve", (), max(1, options.jobs))
+    start, waiting = time.monotonic(), deque(asks)
+    try:
+        while waiting or pool.busy:
+            over = options.seconds is not None and time.monotonic() - start > options.seconds
+            if over:
+                waiting.clear()
+            while waiting and pool.idle:
+                pool.submit(waiting.popleft(), _PATIENCE)
+            for ask, answer in pool.results():
+                yield _trial(ask, answer)
+    finally:
+        pool.close()
+
+
+def _trial(ask: Ask, answer: dict[str, Any] | Died) -> Trial:
+    """A child that died found something, and named nothing."""
+    if isinstance(answer, Died):
+        verdict = Verdict.TIMEOUT if answer.timeout else Verdict.CRASH
+        return Trial(mutant_named(ask.mutant), ask.seed, ask.backend, 0, "", verdict.value)
+    return trial_of(ask, answer)
+
+
+def _in_order(options: PowerOptions, trials: Sequence[Trial]) -> tuple[Trial, ...]:
+    order = {m.name: n for n, m in enumerate(MUTANTS)}
+    backends = (*options.backends, *SIX)
+    place = {b: n for n, b in reversed(list(enumerate(backends)))}
+    ranked = sorted(trials, key=lambda t: (order[t.mutant.name], t.seed, place[t.backend]))
+    return tuple(ranked)
+
+
+# --- tables ---------------------------------------------------------------------------------------
+
+
+def read_table(path: Path | None) -> dict[tuple[str, str, int], Trial]:
+    """The trials in a file by mutant, backend and seed; those of unknown mutants are left out."""
+    if path is None or not path.exists():
+        return {}
+    names = {m.name for m in MUTANTS}
+    rows = [r for r in json.loads(path.read_text()).get("rows", ()) if r["mutant"] in names]
+    return {(r["mutant"], r["backend"], r["seed"]): _from_row(r) for r in rows}
+
+
+def write_table(path: Path, report: PowerReport) -> None:
+    """The report as JSON, in place of what was there."""
+    part = path.with_suffix(".part")
+    part.write_text(json.dumps(report.to_data(), indent=1, ensure_ascii=False) + "\n")
+    part.replace(path)
+
+
+def _from_row(row: dict[str, Any]) -> Trial:
     return Trial(
-        mutant,
-        options.seed,
-        backend,
-        first.index + 1,
-        finding.rung.value,
-        finding.verdict.value,
-        finding.kernel,
-        finding.rung is not Rung.EMIT or _names(mutant, options, first),
+        mutant_named(row["mutant"]),
+        row["seed"],
+        row["backend"],
+        row["draw"],
+        row["blamed"],
+        row["verdict"],
+        row["kernel"],
+        row["named"],
     )
-
-
-def _names(mutant: Mutant, options: Options, found: Found) -> bool:
-    """Whether the finding names a kernel that the mutant harms in the draw that showed it."""
-    case = draw_case(options.seed, found.first, options.drawn)
-    return found.finding.kernel in harmed(mutant, case, found.finding.backend, found.texts)
 
 
 def _row_data(t: Trial) -> dict[str, object]:

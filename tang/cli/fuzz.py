@@ -12,11 +12,15 @@ import tempfile
 import time
 from contextlib import redirect_stdout
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
 from tang.cli.load import UsageError, load_object
+
+if TYPE_CHECKING:
+    from tang.fuzz.mutants import Mutant
+    from tang.fuzz.mutants.power import PowerOptions
 
 
 def command(
@@ -28,11 +32,18 @@ def command(
             "compiler"
         ),
     ] = "available",
-    examples: Annotated[int, typer.Option(min=1, help="how many programs to draw")] = 500,
+    examples: Annotated[
+        int,
+        typer.Option(min=1, help="how many programs to draw; with --power, at most for a mutant"),
+    ] = 500,
     seed: Annotated[int, typer.Option(min=0, help="the draws: same seed, same programs")] = 0,
     jobs: Annotated[int, typer.Option(min=0, help="worker processes; 0 is one a core")] = 0,
     seconds: Annotated[
-        float, typer.Option(min=0.0, help="stop drawing after so long; 0 never does")
+        float,
+        typer.Option(
+            min=0.0,
+            help="stop drawing after so long; with --power, begin no mutant then; 0 never does",
+        ),
     ] = 0.0,
     patience: Annotated[
         float, typer.Option(min=0.1, help="seconds that your compiler's answer may take")
@@ -45,6 +56,10 @@ def command(
     rotate: Annotated[
         int, typer.Option(min=0, help="with --power: one mutant in so many, other ones every day")
     ] = 0,
+    table: Annotated[
+        Path | None,
+        typer.Option(help="with --power: a JSON file of rows, gone on from and kept up to date"),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="the report as JSON")] = False,
 ) -> None:
     """Draw random programs, schedules and inputs; check each on every rung of the ladder.
@@ -61,7 +76,19 @@ def command(
       tang fuzz --backends mycompiler.tang:backend --examples 300
     """
     if power:
-        _power(_backends(backends), _numbers(seeds), rotate, jobs or os.cpu_count() or 1, as_json)
+        from tang.fuzz.mutants.power import PowerOptions
+
+        asked = PowerOptions(
+            seeds=_numbers(seeds),
+            mutants=_rotated(rotate),
+            backends=_backends(backends),
+            examples=examples,
+            jobs=jobs or os.cpu_count() or 1,
+            baseline=50,
+            seconds=seconds or None,
+            table=table,
+        )
+        _power(asked, as_json)
     from tang.fuzz.campaign import Options, run_campaign
 
     options = Options(
@@ -91,16 +118,18 @@ def _check_writable(out: Path) -> None:
         raise UsageError(f"--out {out}: cannot write there: {e.strerror}") from e
 
 
-def _power(
-    backends: tuple[str, ...], seeds: tuple[int, ...], rotate: int, jobs: int, as_json: bool
-) -> NoReturn:
-    """The stock campaign against mutants; exits with 1 when one is missed or misblamed."""
+def _rotated(rotate: int) -> tuple[Mutant, ...]:
+    """All mutants, or the part of them that is today's."""
     from tang.fuzz.mutants import MUTANTS
+
+    return MUTANTS[int(time.time() // 86400) % rotate :: rotate] if rotate else MUTANTS
+
+
+def _power(options: PowerOptions, as_json: bool) -> NoReturn:
+    """The stock campaign against mutants; exits with 1 when one is missed or misblamed."""
     from tang.fuzz.mutants.power import run_power
 
-    today = int(time.time() // 86400)
-    chosen = MUTANTS[today % rotate :: rotate] if rotate else MUTANTS
-    report = run_power(seeds, chosen, backends, jobs=jobs, baseline=50)
+    report = run_power(options)
     print(json.dumps(report.to_data(), indent=1) if as_json else report.to_text())
     raise typer.Exit(0 if report.ok else 1)
 

@@ -42,7 +42,7 @@ class Team:
 
 
 @dataclass(frozen=True, slots=True)
-class _Crew:
+class Crew:
     """One thread's place: its point, whether that exists, its lane, and the shared states."""
 
     point: Value
@@ -62,14 +62,13 @@ def cooperative_body(ctx: Context, team: Team, at: Value, count: Range, exists: 
     with _phase(ctx, [exists]):
         address.thread_coordinates(ctx, _here(ctx, crew.point))
         folding = team.begin()
-        with ctx.bound(CHUNK, _chunk(ctx, team, crew)):
+        with ctx.bound(CHUNK, chunk_of(ctx, team, crew)):
             team.fold(folding)
-        _keep(ctx, crew, folding)
+        keep(ctx, crew, folding)
     _tree(ctx, team, crew)
-    b = ctx.builder
-    with _phase(ctx, [exists, b.op(k.BOOL, "eq", crew.lane, b.literal(0))]):
+    with _phase(ctx, [exists, *stores(ctx, crew.lane)]):
         address.thread_coordinates(ctx, _here(ctx, crew.point))
-        team.finish(_recall(ctx, crew, crew.local))
+        team.finish(recall(ctx, crew, crew.local))
 
 
 def point_of(ctx: Context, lanes: int, points: Range, workgroup: int) -> Value:
@@ -81,19 +80,24 @@ def point_of(ctx: Context, lanes: int, points: Range, workgroup: int) -> Value:
     return b.let(b.floordiv(thread, b.literal(lanes)), "point")
 
 
-def _crew(ctx: Context, team: Team, points: Value, exists: Value) -> _Crew:
+def _crew(ctx: Context, team: Team, points: Value, exists: Value) -> Crew:
     b, monoid = ctx.builder, state.monoid_of(ctx)
     local = Value(k.Var(b.index, "local_id"), 0, below(point(team.workgroup)))
     lane = b.let(lane_of(ctx, local, team.lanes), "lane")
     shared = state.slots(ctx, team.components, "all_")
     for slot in shared.values():
-        size = team.workgroup * prod(slot.sizes)
+        size = room(team.workgroup, slot)
         b.emit(k.Array(slot.var.name, slot.var.type, size, k.Scope.WORKGROUP))
     seen = None
     if monoid.identity is None:
         seen = k.Var(k.BOOL, b.names.fresh("all_seen"))
         b.emit(k.Array(seen.name, k.BOOL, team.workgroup, k.Scope.WORKGROUP))
-    return _Crew(points, exists, lane, local, shared, seen)
+    return Crew(points, exists, lane, local, shared, seen)
+
+
+def room(workgroup: int, slot: Slot) -> int:
+    """How many elements hold a component of every thread of a workgroup."""
+    return workgroup * prod(slot.sizes)
 
 
 def lane_of(ctx: Context, local: Value, lanes: int) -> Value:
@@ -101,7 +105,12 @@ def lane_of(ctx: Context, local: Value, lanes: int) -> Value:
     return ctx.builder.mod(local, ctx.builder.literal(lanes))
 
 
-def _chunk(ctx: Context, team: Team, crew: _Crew) -> Value:
+def stores(ctx: Context, lane: Value) -> list[Value]:
+    """Whether a lane stores the results of its point: the first one does."""
+    return [ctx.builder.op(k.BOOL, "eq", lane, ctx.builder.literal(0))]
+
+
+def chunk_of(ctx: Context, team: Team, crew: Crew) -> Value:
     """The lane, counted on from chunk to chunk where the reduction is split as well."""
     outer = ctx.env.get(CHUNK)
     if outer is None:
@@ -128,9 +137,9 @@ def _here(ctx: Context, value: Value) -> Value:
 # --- the tree -------------------------------------------------------------------------------------
 
 
-def _tree(ctx: Context, team: Team, crew: _Crew) -> None:
+def _tree(ctx: Context, team: Team, crew: Crew) -> None:
     """Level n: every lane at a multiple of 2ⁿ⁺¹ takes the state of the lane 2ⁿ further."""
-    b, levels = ctx.builder, (team.lanes - 1).bit_length()
+    b, levels = ctx.builder, levels_of(team.lanes)
     step = k.Var(b.index, b.names.fresh("step"))
     if levels > 1:
         b.emit(k.Declare(step, k.Const(b.index, 1)))
@@ -138,11 +147,21 @@ def _tree(ctx: Context, team: Team, crew: _Crew) -> None:
         reach = b.literal(1)
         if levels > 1:
             reach = Value(step, b.depth, Range(1, 1 << (levels - 1)))
-        b.emit(k.Barrier())
+        meet(ctx)
         with _phase(ctx, [crew.exists, *takes_part(ctx, crew.lane, reach, team.lanes)]):
-            _join(ctx, crew, partner_of(ctx, crew.local, reach))
+            join(ctx, crew, partner_of(ctx, crew.local, reach))
         if levels > 1:
             b.emit(k.Assign(step, b.add(reach, reach).expr))
+
+
+def levels_of(lanes: int) -> int:
+    """How many levels join so many states to one."""
+    return (lanes - 1).bit_length()
+
+
+def meet(ctx: Context) -> None:
+    """All threads of the workgroup arrive before any of them goes on."""
+    ctx.builder.emit(k.Barrier())
 
 
 def takes_part(ctx: Context, lane: Value, step: Value, lanes: int) -> list[Value]:
@@ -160,14 +179,14 @@ def partner_of(ctx: Context, local: Value, step: Value) -> Value:
     return ctx.builder.add(local, step)
 
 
-def _join(ctx: Context, crew: _Crew, partner: Value) -> None:
+def join(ctx: Context, crew: Crew, partner: Value) -> None:
     """before: states a, b of neighbours → after: combine(a, b) in the place of a."""
     b = ctx.builder
     at = b.let(partner, "partner")
     with ctx.branch(has_any(ctx, crew.seen, at)):
-        folding = _recall(ctx, crew, crew.local)
-        state.accumulate(ctx, *folding, _reader(ctx, crew, at))
-        _keep(ctx, crew, folding)
+        folding = recall(ctx, crew, crew.local)
+        state.accumulate(ctx, *folding, reader_of(ctx, crew, at))
+        keep(ctx, crew, folding)
 
 
 def has_any(ctx: Context, seen: k.Var | None, owner: Value) -> list[Value]:
@@ -198,7 +217,7 @@ def _flag(ctx: Context, seen: k.Var, owner: Value) -> Value:
     return Value(k.Load(k.BOOL, seen.name, at.expr), b.depth, None, at.height + 1)
 
 
-def _keep(ctx: Context, crew: _Crew, folding: Folding) -> None:
+def keep(ctx: Context, crew: Crew, folding: Folding) -> None:
     """Put the state of this thread where its neighbours see it."""
     b, (slots, seen) = ctx.builder, folding
     for i, slot in slots.items():
@@ -213,7 +232,7 @@ def _keep(ctx: Context, crew: _Crew, folding: Folding) -> None:
     b.forget({slot.var.name for slot in crew.states.values()})
 
 
-def _recall(ctx: Context, crew: _Crew, owner: Value) -> Folding:
+def recall(ctx: Context, crew: Crew, owner: Value) -> Folding:
     """The state of a thread, in registers."""
     b, slots = ctx.builder, state.slots(ctx, tuple(crew.states))
     for i, slot in slots.items():
@@ -230,7 +249,7 @@ def _own(ctx: Context, shared: Slot, owner: Value) -> Value:
     return _load(ctx, shared, owner, state.own_coords(ctx, shared.component))
 
 
-def _reader(ctx: Context, crew: _Crew, owner: Value) -> Reader:
+def reader_of(ctx: Context, crew: Crew, owner: Value) -> Reader:
     """Reads the state of another thread; plain components are loaded once."""
 
     def reader(i: int, coords: Coords) -> Value:

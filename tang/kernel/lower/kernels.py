@@ -90,7 +90,12 @@ def launch_of(task: Task, world: World) -> Launch:
         _check_limit(ctx, task)
     scalars = tuple(poly(s) for s in ctx.builder.symbols)
     buffers = tuple(ctx.params)
-    return Launch(kernel, buffers, scalars, thread_count(ctx) * poly(task.lanes))
+    return Launch(kernel, buffers, scalars, launched(ctx, task))
+
+
+def launched(ctx: Context, task: Task) -> Poly:
+    """How many threads are launched: several per point where it has lanes."""
+    return thread_count(ctx) * poly(task.lanes)
 
 
 def _check_limit(ctx: Context, task: Task) -> None:

@@ -1,0 +1,247 @@
+"""Trials: one mutant on one backend, in a process that shares the clean part of the campaign.
+
+Defines `Ask`, `Trial` and `serve`, the handler of a child that draws cases once, climbs the ladder
+once up to replay, and forks a process per trial in which the mutant is planted. Relies on the
+ladder: a mutant of an emitter or a device cannot change draws, references or replays, and for any
+other mutant the whole ladder is climbed again. It helps no verdict and chooses no mutant.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import select
+import signal
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, NoReturn
+
+from tang.fuzz.case import Case, draw_batch
+from tang.fuzz.formats import Formats
+from tang.fuzz.mutants.apply import Mutant, apply_mutant
+from tang.fuzz.mutants.blame import emitted, harmed
+from tang.fuzz.mutants.catalogue import mutant_named
+from tang.verify import Finding, Report, Rung, Task, Verdict, verify_batch
+from tang.verify.backends import open_backend
+from tang.verify.ladder import Climb, climbs_of, emitted_on
+
+_STAGES: Final = (16, 60, 200)
+"""Draws that are known before a process is forked; from the last one on, so many more each."""
+_BATCHES: Final = (2, 4, 10)
+"""Sizes of the first batches, and of all that follow: most mutants show at once."""
+_SLOW: Final = 30.0
+"""Seconds that a draw may take in a forked process, and four times that to start."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A question for the child: does this mutant show on this backend within so many draws?"""
+
+    mutant: str
+    backend: str
+    seed: int
+    formats: Formats
+    examples: int
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A mutant on a backend: the draw that found it (None: not found) and what was said of it.
+
+    named  whether a kernel was named that the mutant harms; true on rungs that run no kernel
+    """
+
+    mutant: Mutant
+    seed: int
+    backend: str
+    draw: int | None = None
+    blamed: str = ""
+    verdict: str = ""
+    kernel: str = ""
+    named: bool = False
+
+    @property
+    def caught(self) -> bool:
+        """Whether it was found."""
+        return self.draw is not None
+
+    @property
+    def exact(self) -> bool:
+        """Found on the right rung, with a right verdict and a kernel that it harms."""
+        right = self.verdict in {v.value for v in self.mutant.verdicts}
+        rung = self.blamed == self.mutant.rung.value
+        return self.caught and rung and self.named and (right or self.mutant.rung != Rung.EMIT)
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """The first finding of a trial: its draw, and the texts of the draw's kernels there."""
+
+    index: int
+    finding: Finding
+    texts: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Known:
+    """The clean part of one campaign, as far as it has been drawn."""
+
+    seed: int
+    formats: Formats
+    cases: list[Case] = field(default_factory=list)
+    climbs: list[Climb] = field(default_factory=list)
+
+    def grow(self, count: int, climb: bool) -> None:
+        """Know so many draws, and their references if wanted."""
+        missing = count - len(self.cases)
+        self.cases += draw_batch(self.seed, max(missing, 0), len(self.cases), self.formats)
+        if climb:
+            self.climbs += climbs_of([_task(c) for c in self.cases[len(self.climbs) : count]])
+
+
+def serve() -> Callable[[Ask], dict[str, Any]]:
+    """The child's handler: the fields of a Trial but for its mutant."""
+    known: dict[tuple[int, Formats], _Known] = {}
+
+    def answer(ask: Ask) -> dict[str, Any]:
+        part = known.setdefault((ask.seed, ask.formats), _Known(ask.seed, ask.formats))
+        return _answer(ask, part)
+
+    return answer
+
+
+def trial_of(ask: Ask, answer: Mapping[str, Any]) -> Trial:
+    """The trial that an answer describes."""
+    return Trial(mutant_named(ask.mutant), ask.seed, ask.backend, **answer)
+
+
+def is_late(mutant: Mutant) -> bool:
+    """Whether a mutant can change nothing before kernels are emitted."""
+    return all(p.startswith(("tang.emit", "tang.device")) for p in mutant.paths)
+
+
+def _answer(ask: Ask, known: _Known) -> dict[str, Any]:
+    mutant = mutant_named(ask.mutant)
+    done, hit = 0, None
+    for stage in _stages(ask.examples):
+        known.grow(stage, is_late(mutant))
+        hit = _forked(mutant, ask.backend, known, done, stage)
+        if hit is not None:
+            return _described(mutant, known, hit)
+        done = stage
+    return {}
+
+
+def _stages(examples: int) -> list[int]:
+    ends = [*_STAGES, *range(2 * _STAGES[-1], examples + _STAGES[-1], _STAGES[-1])]
+    return list(dict.fromkeys(min(n, examples) for n in ends))
+
+
+def _described(mutant: Mutant, known: _Known, hit: Hit) -> dict[str, Any]:
+    finding = hit.finding
+    named = finding.rung is not Rung.EMIT
+    if not named and finding.kernel:
+        case = known.cases[hit.index]
+        named = finding.kernel in harmed(mutant, case, finding.backend, hit.texts)
+    return {
+        "draw": hit.index + 1,
+        "blamed": finding.rung.value,
+        "verdict": finding.verdict.value,
+        "kernel": finding.kernel,
+        "named": named,
+    }
+
+
+# --- the forked process ---------------------------------------------------------------------------
+
+
+def _forked(mutant: Mutant, backend: str, known: _Known, start: int, stop: int) -> Hit | None:
+    """The first finding in draws start … stop − 1 with the mutant planted, in a fresh process."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reading)
+        _run_child(mutant, backend, known, (start, stop), writing)
+    os.close(writing)
+    try:
+        return _received(reading, child, _SLOW * (stop - start + 4))
+    finally:
+        os.close(reading)
+        with suppress(ProcessLookupError):
+            os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+
+
+def _run_child(
+    mutant: Mutant, backend: str, known: _Known, draws: tuple[int, int], writing: int
+) -> NoReturn:
+    """Never returns: what came of it goes through the pipe, an exception as a finding."""
+    found: Hit | None
+    try:
+        apply_mutant(mutant)
+        found = _search(mutant, backend, known, *draws)
+        open_backend(backend).close()
+    except BaseException as e:  # noqa: BLE001 — a forked process must not go on as its parent
+        text = f"the checking process died: {type(e).__name__}: {e}"
+        found = Hit(draws[0], Finding(mutant.rung, Verdict.CRASH, text, backend=backend))
+    with os.fdopen(writing, "wb") as pipe:
+        pickle.dump(found, pipe)
+    os._exit(0)
+
+
+def _received(reading: int, child: int, seconds: float) -> Hit | None:
+    """What the forked process sent; a finding without a kernel when it died or hung."""
+    deadline, data = time.monotonic() + seconds, b""
+    while True:
+        left = deadline - time.monotonic()
+        ready, _, _ = select.select([reading], [], [], max(left, 0.0))
+        if not ready:
+            return _lost(Verdict.TIMEOUT, f"process {child} did not answer in {seconds:g} s")
+        piece = os.read(reading, 2**16)
+        if not piece:
+            break
+        data += piece
+    if not data:
+        return _lost(Verdict.CRASH, f"process {child} died")
+    found: Hit | None = pickle.loads(data)  # noqa: S301 - our own child's
+    return found
+
+
+def _lost(verdict: Verdict, text: str) -> Hit:
+    return Hit(0, Finding(Rung.EMIT, verdict, text))
+
+
+def _search(mutant: Mutant, backend: str, known: _Known, start: int, stop: int) -> Hit | None:
+    """Batches of growing size, until one has a finding; the draw with the lowest index counts."""
+    at = start
+    for size in _sizes(start):
+        if at >= stop:
+            return None
+        end = min(at + size, stop)
+        for index, report in enumerate(_reports(mutant, backend, known, at, end), at):
+            if report.findings:
+                return _hit(known.cases[index], index, report.findings[0])
+        at = end
+    return None
+
+
+def _sizes(start: int) -> Sequence[int]:
+    first = () if start else _BATCHES
+    return (*first, *[_BATCHES[-1]] * 10_000)
+
+
+def _reports(mutant: Mutant, backend: str, known: _Known, at: int, end: int) -> list[Report]:
+    if is_late(mutant):
+        return emitted_on(known.climbs[at:end], backend)
+    return verify_batch([_task(c) for c in known.cases[at:end]], (backend,))
+
+
+def _hit(case: Case, index: int, finding: Finding) -> Hit:
+    texts = emitted(case, finding.backend) if finding.backend else {}
+    return Hit(index, replace(finding, detail=""), texts)
+
+
+def _task(case: Case) -> Task:
+    return Task(graph=case.graph, inputs=case.inputs, schedule=case.schedule, name=case.name)
