@@ -110,7 +110,7 @@ def decidable(value: Value) -> Value:
 
 
 def _leaf(draw: Draw, sort: Sort) -> Value:
-    kind = weighted(draw.source, ((78, "read"), (10, "constant"), (12, "coordinate")))
+    kind = weighted(draw.source, ((74, "read"), (15, "constant"), (11, "coordinate")))
     if kind == "read" or (kind == "coordinate" and sort is BOOL):
         return draw.scope.read(draw.source, sort)
     if kind == "constant":
@@ -125,7 +125,7 @@ def _constant(draw: Draw, sort: Sort) -> Value:
     if sort is INDEX:
         number = choose(draw.source, (0, 1, 2, 3, -1, 7, -5))
         return Value(index(number), rg.point(number))
-    if not draw.scope.clean and chance(draw.source, 30):
+    if not draw.scope.clean and chance(draw.source, 60):
         name = choose(draw.source, ("inf", "-inf", "nan"))
         return Value(constant_named(name), rg.unbounded(rg.point(0)))
     return weighted(draw.source, _CONSTANTS)
@@ -148,7 +148,7 @@ _CONSTANTS: Final = (
     (3, _named_constant("ln2", 0.6931471805599453)),
     (3, _named_constant("log2e", 1.4426950408889634)),
     (3, _named_constant("pi", pi)),
-    (3, _real_constant(-0.0)),
+    (7, _real_constant(-0.0)),
 )
 
 
@@ -419,12 +419,12 @@ def _logic(op: str, count: int) -> Maker:
 _BOOL: Final[tuple[tuple[int, Maker], ...]] = (
     (8, _less),
     (4, _equal),
-    (3, _compare_indices("lt")),
-    (3, _compare_indices("eq")),
+    (4, _compare_indices("lt")),
+    (4, _compare_indices("eq")),
     (4, _isnan),
-    (2, _logic("not", 1)),
-    (2, _logic("and", 2)),
-    (2, _logic("or", 2)),
-    (2, _logic("eq", 2)),
-    (2, _select(BOOL)),
+    (4, _logic("not", 1)),
+    (4, _logic("and", 2)),
+    (4, _logic("or", 2)),
+    (3, _logic("eq", 2)),
+    (4, _select(BOOL)),
 )

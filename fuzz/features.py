@@ -16,12 +16,13 @@ import numpy as np
 from tang.fuzz.case import Case
 from tang.fuzz.formats import ALL, Formats, schedule_cells
 from tang.fuzz.forms import FORMS, recognised
-from tang.fuzz.schedules import LANES, SPLITS, WORKGROUPS
+from tang.fuzz.schedules import LANES, SPLITS, WORKGROUPS, needs_functions
 from tang.fuzz.viewkinds import VIEW_KINDS, WHERE_KINDS, view_kinds, where_kind
-from tang.ir.expr import BOOL, INDEX, NAMED, OPS, Expr, walk
+from tang.ir.expr import BOOL, INDEX, NAMED, OPS, REAL, Expr, walk
 from tang.ir.graph import Comprehension, Graph, reads_of
 from tang.ir.monoid import Monoid
 from tang.ir.monoids import BUILTIN
+from tang.kernel.ir import BF16, F16
 from tang.kernel.schedule import NodeSchedule
 
 USER_MONOIDS: Final = ("max_plus", "parity", "last", "matrix_product")
@@ -33,7 +34,8 @@ STRUCTURES: Final = (
     "state-read", "zero-d", "empty", "symbolic", "index-input", "bool-input", "fact",
 )  # fmt: skip
 DATA: Final = (
-    "dyadic", "mixed", "nan", "+inf", "-inf", "-0.0", "subnormal", "huge", "index-out-of-range",
+    "dyadic", "mixed", "nan", "+inf", "-inf", "-0.0", "subnormal", "huge", "beyond-f16",
+    "below-f16", "index-out-of-range",
 )  # fmt: skip
 SCHEDULES: Final = (
     *(f"split-{n}" for n in SPLITS),
@@ -42,6 +44,8 @@ SCHEDULES: Final = (
     "lanes-ordered",
     "lanes-split",
     *schedule_cells(ALL),
+    "functions-in-f16",
+    "functions-in-bf16",
     *(f"workgroup-{n}" for n in sorted(WORKGROUPS)),
 )
 CELLS: Final = tuple(
@@ -67,14 +71,8 @@ CELLS: Final = tuple(
 
 def cells_of(formats: Formats) -> tuple[str, ...]:
     """The cells that can occur in draws of some formats, in the order of reports."""
-    first, *others = (f"schedule:{name}" for name in schedule_cells(ALL))
-    found: list[str] = []
-    for cell in CELLS:
-        if cell == first:
-            found += [f"schedule:{name}" for name in schedule_cells(formats)]
-        elif cell not in others:
-            found.append(cell)
-    return tuple(found)
+    gone = set(schedule_cells(ALL)) - set(schedule_cells(formats))
+    return tuple(cell for cell in CELLS if cell.removeprefix("schedule:") not in gone)
 
 
 def features(case: Case) -> frozenset[str]:
@@ -171,6 +169,8 @@ def _extent_class(extent: int) -> str:
 
 
 def _schedule(case: Case) -> Iterator[str]:
+    if any(i.sort is REAL for i in case.graph.inputs):
+        yield f"inputs-{case.schedule.default.storage.value}"
     for node in case.graph.nodes:
         chosen = case.schedule.of(node.name)
         if node.monoid is not None:
@@ -179,6 +179,8 @@ def _schedule(case: Case) -> Iterator[str]:
                 yield "split-ordered"
             yield from _lanes(node.monoid, chosen)
         yield f"store-{chosen.storage.value}-add-{chosen.accumulate.value}"
+        if chosen.accumulate in (F16, BF16) and needs_functions(node):
+            yield f"functions-in-{chosen.accumulate.value}"
         if chosen.workgroup in WORKGROUPS:  # lanes may round it up to others
             yield f"workgroup-{chosen.workgroup}"
 
@@ -210,6 +212,8 @@ def _data(case: Case) -> Iterator[str]:
         "-0.0": bool((np.signbit(values) & (values == 0)).any()),
         "subnormal": bool(((large > 0) & (large < 2.0**-126)).any()),
         "huge": bool((large >= 1e29).any()),
+        "beyond-f16": bool(((large > 65504) & (large < 1e29)).any()),
+        "below-f16": bool(((large >= 2.0**-126) & (large < 2.0**-24)).any()),
         "index-out-of-range": _leaves_range(case),
     }
     yield from (name for name, holds in checks.items() if holds)

@@ -15,12 +15,28 @@ from tang.kernel.ir import BF16, F16, F32, F64, Type
 
 Pair = tuple[Type, Type]
 
+_PAIRS: Final[tuple[tuple[int, Pair], ...]] = (
+    (35, (F32, F32)),
+    (6, (F16, F32)),
+    (6, (BF16, F32)),
+    (7, (F16, F16)),
+    (7, (BF16, BF16)),
+    (5, (F32, F16)),
+    (5, (F32, BF16)),
+    (4, (F16, BF16)),
+    (4, (BF16, F16)),
+    (8, (F32, F64)),
+    (9, (F64, F64)),
+    (4, (F64, F32)),
+)
+_INPUTS: Final[tuple[tuple[int, Type], ...]] = ((70, F32), (11, F16), (10, BF16), (9, F64))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Formats:
-    """What may be drawn.
+    """What may be drawn. Every draw may compute and store in f16, bf16 and f32.
 
-    f64  nodes that compute or store in f64; without it, some store in f16 and bf16 instead
+    f64  nodes that compute or store in f64, inputs stored in f64; without it f32 takes their place
     i64  symbols without an upper bound, whose indices need 64 bits; without it each has a fact
     """
 
@@ -30,14 +46,20 @@ class Formats:
     @property
     def pairs(self) -> tuple[tuple[int, Pair], ...]:
         """Weights of (storage, accumulate)."""
-        if self.f64:
-            return ((70, (F32, F32)), (12, (F32, F64)), (18, (F64, F64)))
-        return ((70, (F32, F32)), (12, (F16, F32)), (18, (BF16, F32)))
+        return tuple((weight, (self._had(s), self._had(a))) for weight, (s, a) in _PAIRS)
+
+    @property
+    def inputs(self) -> tuple[tuple[int, Type], ...]:
+        """Weights of the format in which inputs are stored."""
+        return tuple((weight, self._had(t)) for weight, t in _INPUTS)
 
     def text(self) -> str:
         """What is left out, for reports and findings; "" when nothing is."""
         lacking = [name for name, there in (("f64", self.f64), ("i64", self.i64)) if not there]
         return f"without {' and '.join(lacking)}" if lacking else ""
+
+    def _had(self, type_: Type) -> Type:
+        return F32 if type_ is F64 and not self.f64 else type_
 
 
 ALL: Final = Formats()
@@ -56,5 +78,6 @@ def formats_of(backends: Iterable[str]) -> Formats:
 
 
 def schedule_cells(formats: Formats) -> tuple[str, ...]:
-    """The names of the pairs that occur."""
-    return tuple(f"store-{s.value}-add-{a.value}" for _, (s, a) in formats.pairs)
+    """The names of the pairs that occur, and of the formats of inputs."""
+    pairs = (f"store-{s.value}-add-{a.value}" for _, (s, a) in formats.pairs)
+    return tuple(dict.fromkeys((*pairs, *(f"inputs-{t.value}" for _, t in formats.inputs))))

@@ -98,7 +98,7 @@ def _draw_map(source: Source, program: Program, name: str) -> None:
 
 
 def _map_value(scope: _NodeScope, source: Source) -> Value:
-    sort = weighted(source, ((72, REAL), (16, INDEX), (12, BOOL)))
+    sort = weighted(source, ((66, REAL), (16, INDEX), (18, BOOL)))
     return _bounded(_draw_body(source, scope, sort), _LARGEST_STORED)
 
 

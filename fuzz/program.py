@@ -28,13 +28,21 @@ PROFILES: Final = {
     "zeros": Range(-8, 8, plain=True),
     "tiny": Range(-8, 8),
     "huge": Range(-(2.0**100), 2.0**100),
+    "edges": Range(-(2.0**17), 2.0**17),
     "nonfinite": Range(-8, 8, finite=False, plain=True),
 }
 """What a real input may hold: moderate values, and beside them zeros of both signs, subnormals,
-numbers near 2¹⁰⁰, or NaN and infinities."""
+numbers near 2¹⁰⁰, numbers about where f16 begins and ends, or NaN and infinities."""
 
-_CLEAN_PROFILES: Final = ((80, "small"), (10, "zeros"), (5, "tiny"), (3, "huge"))
-_PROFILES: Final = ((58, "small"), (10, "zeros"), (6, "tiny"), (4, "huge"), (22, "nonfinite"))
+_CLEAN_PROFILES: Final = ((70, "small"), (10, "zeros"), (6, "tiny"), (5, "huge"), (9, "edges"))
+_PROFILES: Final = (
+    (48, "small"),
+    (10, "zeros"),
+    (6, "tiny"),
+    (5, "huge"),
+    (9, "edges"),
+    (22, "nonfinite"),
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,21 +2,24 @@
 
 Defines `draw_schedule`. Relies on the schedule types alone. It never splits a node whose laws hold
 for finite values only, nor gives it lanes, when its values may not be finite. A node that needs
-functions computes in f32, the only format that has portable ones. Shrinks to the default schedule.
+functions does not compute in f64, which has no portable ones, nor one with a constant beyond f16
+in f16, which no emitter would print. Shrinks to the default schedule.
 """
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Iterator, Set
 from dataclasses import replace
+from fractions import Fraction
 from typing import Final
 
 from tang.fuzz.formats import ALL, Formats
 from tang.fuzz.source import Source, chance, choose, weighted
-from tang.ir.expr import walk
-from tang.ir.graph import Comprehension, Graph
+from tang.ir.expr import Expr, walk
+from tang.ir.format import format_named
+from tang.ir.graph import Comprehension, Graph, reads_of
 from tang.ir.monoid import Monoid
-from tang.kernel.ir import F32
+from tang.kernel.ir import F16, F32, F64, Type
 from tang.kernel.schedule import WORKGROUP_BYTES, NodeSchedule, Schedule, shared_bytes
 
 SPLITS: Final = (1, 2, 3, 4, 5)
@@ -32,16 +35,31 @@ def draw_schedule(
     """A schedule per node, or the default for all; nodes `in_order` stay in one chunk."""
     if not chance(source, 75):
         return Schedule()
+    default = NodeSchedule(storage=weighted(source, formats.inputs))
     nodes = tuple((n.name, _draw_node(source, n, n.name in in_order, formats)) for n in graph.nodes)
-    return Schedule(nodes=nodes)
+    return Schedule(nodes=nodes, default=default)
 
 
-def _needs_functions(node: Comprehension) -> bool:
-    """Whether the node needs a portable function, which exist for f32 alone."""
+def needs_functions(node: Comprehension) -> bool:
+    """Whether the node needs a portable function."""
+    return any(e.op in FUNCTIONS for e in _expressions(node))
+
+
+def _expressions(node: Comprehension) -> Iterator[Expr]:
+    """Everything that a kernel of the node may compute."""
     parts = node.body
     if node.monoid is not None:
-        parts += node.monoid.lift + node.monoid.combine + node.monoid.project
-    return any(e.op in FUNCTIONS for e in walk(*parts))
+        identity = node.monoid.identity or ()
+        parts += node.monoid.lift + node.monoid.combine + node.monoid.project + identity
+    fills = tuple(r.view.fill for r in reads_of(node) if r.view.fill is not None)
+    return walk(*parts, *fills)
+
+
+def _in_range(node: Comprehension, format_: Type) -> bool:
+    """Whether the format holds every constant of the node."""
+    largest = format_named(format_.value).largest
+    constants = (e.payload for e in _expressions(node) if e.op == "real")
+    return all(abs(c) <= largest for c in constants if isinstance(c, Fraction))
 
 
 def _draw_node(
@@ -51,12 +69,12 @@ def _draw_node(
     splittable = node.monoid is not None and not in_order
     split = choose(source, SPLITS) if splittable else 1
     lanes = weighted(source, _WEIGHTS) if splittable else 1
-    formats = (F32, F32)
-    if not _needs_functions(node):
-        formats = weighted(source, allowed.pairs)
+    storage, accumulate = weighted(source, allowed.pairs)
     workgroup = choose(source, WORKGROUPS)
+    if not _computable(node, accumulate):
+        accumulate = F32
     drawn = NodeSchedule(
-        split=split, storage=formats[0], accumulate=formats[1], workgroup=workgroup, lanes=lanes
+        split=split, storage=storage, accumulate=accumulate, workgroup=workgroup, lanes=lanes
     )
     return drawn if node.monoid is None or lanes == 1 else _fitted(node.monoid, drawn)
 
@@ -70,3 +88,10 @@ def _fitted(monoid: Monoid, s: NodeSchedule) -> NodeSchedule:
     if not most:
         return replace(s, lanes=1)
     return replace(s, workgroup=s.lanes * min(-(-s.workgroup // s.lanes), most))
+
+
+def _computable(node: Comprehension, accumulate: Type) -> bool:
+    """Whether the node can be computed in the format at all."""
+    if accumulate is F64:
+        return not needs_functions(node)
+    return accumulate is not F16 or _in_range(node, F16)

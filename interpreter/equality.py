@@ -86,7 +86,7 @@ def decide(
 def scale_of(x: Measured) -> npt.NDArray[np.float64]:
     """The size of the terms behind each value, from its forward error: err = 2⁻⁵³ · Σ|terms|."""
     err = np.broadcast_to(np.asarray(x.err, np.float64), x.shape)
-    return np.where(np.isfinite(err), err * 2.0**53, 0.0)
+    return np.where(np.isfinite(err), np.minimum(err, 2.0**970) * 2.0**53, 0.0)
 
 
 def decide_balls(

@@ -192,13 +192,15 @@ def _to_real(ev: Evaluator, e: Expr, a: list[Value]) -> Value:
 
 
 def _to_index(ev: Evaluator, e: Expr, a: list[Value]) -> Value:
-    """Floor, saturated at −2³¹ and 2³¹−1, NaN → −1; infinities apart, as f16 has no 2³¹."""
+    """Floor, saturated at −2³¹ and 2³¹−1, NaN → −1; f16 has no 2³¹, so its values go to f32."""
     b, kind = ev.ctx.builder, ev.ctx.accumulate
-    x = b.let(b.op(kind, "floor", a[0]), "whole")
+    whole = b.op(kind, "floor", a[0])
+    if kind is k.F16:
+        whole, kind = b.converted(k.F32, whole), k.F32
+    x = b.let(whole, "whole")
     above = b.op(k.BOOL, "le", constant(kind, -(2**31)), x)
     under = b.op(k.BOOL, "lt", x, constant(kind, 2**31))
-    finite = b.op(k.BOOL, "lt", constant(kind, "-inf"), x)
-    inside = b.let(b.both([above, under, finite]), "inside")
+    inside = b.let(b.both([above, under]), "inside")
     tame = b.op(kind, "select", inside, x, constant(kind, 0))
     low = b.op(k.BOOL, "lt", x, constant(kind, 0))
     side = b.op(b.index, "select", low, b.literal(-(2**31)), b.literal(2**31 - 1))
