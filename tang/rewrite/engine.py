@@ -120,7 +120,9 @@ class _Run:
             raise TangBugError(f"rule {rule.name} does not end; last at {name!r}: {edit.text}")
         self._judge(rule, name, edit)
         around = self._around(edit)
-        changed = self.program.replace(edit.remove, edit.insert, edit.at, edit.redirect)
+        changed = self.program.replace(
+            edit.remove, edit.insert, edit.at, edit.redirect, edit.update
+        )
         step = Step(rule.name, name, edit.text, rule.preconditions)
         self.trace.append(step)
         if self.observe is not None:

@@ -36,10 +36,11 @@ Checker = Callable[[Application], str | None]
 
 def application(program: Program, rule: str, edit: Edit) -> Application:
     """The local pair of an edit that has not been applied yet."""
-    old = _in_order(program, [*edit.remove, *edit.context])
+    updated = [n.name for n in edit.update]
+    old = _in_order(program, [*edit.remove, *edit.context, *updated])
     context = _in_order(program, edit.context)
-    new = _sorted([*context, *edit.insert])
-    wanted = _wanted(program, edit.remove)
+    new = _sorted([*context, *edit.insert, *edit.update])
+    wanted = _wanted(program, [*edit.remove, *updated])
     cut = _Cut(program)
     before, renamed = cut.nodes(old)
     after, renamed_after = cut.nodes(new)

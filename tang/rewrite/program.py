@@ -115,25 +115,29 @@ class Program:
         insert: Sequence[Comprehension],
         at: str,
         redirect: Mapping[Ref, Ref],
+        update: Sequence[Comprehension] = (),
     ) -> list[str]:
         """Carry out an edit; returns the names of nodes that changed, readers included.
 
         Raises TangBugError when the order, a shape or a sort would break.
         """
         base = self._keys[at]
-        before = {r: self.type_of(r) for r in self._needed(remove)}
+        updated = [n.name for n in update]
+        before = {r: self.type_of(r) for r in self._needed([*remove, *updated])}
         readers = {r.name: r for name in remove for r in self.readers(name)}
         for name in remove:
             self._drop(name)
         for n, node in enumerate(insert):
             self._add(node, (*base, n))
+        for node in update:
+            self._swap(node)
         moved = [r for r in readers if r in self._nodes and r not in {i.name for i in insert}]
         if redirect:
             for name in moved:
                 self._swap(redirected(self._nodes[name], redirect))
             self.outputs = [Output(o.name, redirect.get(o.ref, o.ref)) for o in self.outputs]
-        self._check(insert, moved, before, redirect)
-        return [*(i.name for i in insert), *moved]
+        self._check([*insert, *update], moved, before, redirect)
+        return [*(i.name for i in insert), *updated, *moved]
 
     def _needed(self, names: Sequence[str]) -> Iterator[Ref]:
         inside = set(names)

@@ -40,6 +40,8 @@ class Edit:
     text      one line, "before → after", in the words of the program
     redirect  old result → new result, of equal shape and sort
     context   nodes that stay but explain the change: a local check needs them on both sides
+    update    nodes that stay in their own places, in another form: readers of a result whose
+              shape changes; their own results keep theirs
     """
 
     remove: tuple[str, ...]
@@ -48,6 +50,7 @@ class Edit:
     text: str
     redirect: Mapping[Ref, Ref] = field(default_factory=dict)
     context: tuple[str, ...] = ()
+    update: tuple[Comprehension, ...] = ()
 
 
 Find = Callable[[Program, Comprehension], Edit | None]
