@@ -25,15 +25,18 @@ from tang.frontend import *  # noqa: F403 - the language is this package's surfa
 
 if TYPE_CHECKING:
     from tang.api import Program, compile
+    from tang.autodiff import grad
     from tang.rewrite import rewrite
 
 _ON_USE: Final = {
     "compile": "tang.api",
     "Program": "tang.api",
+    "grad": "tang.autodiff",
 }
 _PACKAGES: Final = frozenset(
     {
         "api",
+        "autodiff",
         "emulator",
         "fuzz",
         "interpreter",
@@ -60,6 +63,7 @@ __all__ = [
     "TangError",
     "compile",
     "errors",
+    "grad",
     "rewrite",
     *frontend.__all__,
 ]

@@ -1,0 +1,153 @@
+"""Gradients against dual numbers.
+
+Defines `check_gradient`: for tangents t of the inputs, Σ gradient · t must be the tangent of the
+loss that forward-mode differentiation finds in the interpreter. Relies on the equality of two f64
+evaluations; where either side is not finite it sees nothing, and it cannot see an error that is
+orthogonal to every tangent tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+
+from tang.autodiff import grad
+from tang.errors import GraphError
+from tang.interpreter import Balls, Decision, Measured, compare, decide
+from tang.interpreter.arithmetic import Arithmetic, Value
+from tang.interpreter.balls import ball_table
+from tang.interpreter.definition import evaluate
+from tang.interpreter.dual import evaluate_dual
+from tang.interpreter.equality import scale_of
+from tang.interpreter.measured import MEASURED
+from tang.ir.expr import REAL, Expr, apply, arg, index, iota, real
+from tang.ir.graph import Comprehension, Dim, Graph, Output
+from tang.ir.monoids import SUM
+from tang.ir.view import Read, Ref, View, variable
+
+TRIALS: Final = 2
+WEIGHTS: Final = 7
+"""Elements of a loss that is no scalar are weighted −3 … 3 in turn."""
+Array = Any
+
+
+def check_gradient(
+    graph: Graph,
+    loss: str,
+    wrt: Sequence[str],
+    inputs: Mapping[str, Any],
+    seed: int = 0,
+    *,
+    strict: bool = False,
+) -> str | None:
+    """None when the gradient of the loss fits dual numbers, else what does not fit.
+
+    A loss that is no scalar is first summed with weights. What `grad` raises is passed on.
+    """
+    scalar = with_scalar_loss(graph, loss)
+    made = grad(scalar, loss, wrt, strict=strict)
+    forward = Graph(
+        scalar.inputs,
+        scalar.nodes,
+        tuple(o for o in scalar.outputs if o.name == loss),
+        scalar.facts,
+    )
+    rng = np.random.default_rng(seed)
+    for trial in range(TRIALS):
+        tangents = {x: _tangent(rng, np.shape(inputs[x])) for x in wrt}
+        found = _difference(forward, made, loss, inputs, tangents)
+        if found is not None:
+            return f"gradient of {loss!r} in {', '.join(wrt)}, direction {trial}: {found}"
+    return None
+
+
+def with_scalar_loss(graph: Graph, loss: str) -> Graph:
+    """The program whose output `loss` is Σ weight · element of what it was; scalars stay."""
+    output = next((o for o in graph.outputs if o.name == loss), None)
+    if output is None or graph.sort(output.ref) is not REAL:
+        raise GraphError(f"no real output {loss!r} to differentiate")
+    shape = graph.shape(output.ref)
+    if not shape:
+        return graph
+    dims = tuple(Dim(f"w{n}", e) for n, e in enumerate(shape))
+    name = "weighted_loss"
+    while name in {n.name for n in graph.nodes} | {i.name for i in graph.inputs}:
+        name += "_"
+    read = Read(output.ref, View(tuple(variable(d.name) for d in dims)))
+    body = apply("mul", _weight(dims), arg(0))
+    node = Comprehension(name, (), (read,), (body,), dims, (), SUM)
+    outputs = tuple(o for o in graph.outputs if o.name != loss)
+    outputs = (*outputs, Output(loss, Ref(name, "value")))
+    return Graph(graph.inputs, (*graph.nodes, node), outputs, graph.facts)
+
+
+def _weight(dims: Sequence[Dim]) -> Expr:
+    """((2·w0 + 3·w1 + …) mod 7) − 3, so that neither sums nor symmetric terms vanish."""
+    total = index(1)
+    for n, d in enumerate(dims):
+        total = apply("add", total, apply("mul", index(n + 2), iota(d.name)))
+    return apply("to_real", apply("add", apply("mod", total, index(WEIGHTS)), index(-3)))
+
+
+def _tangent(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
+    """Small dyadic numbers, none of them 0."""
+    return np.asarray(rng.choice((-2.0, -1.5, -1.0, -0.5, 0.5, 1.0, 1.5, 2.0), shape))
+
+
+def _difference(
+    forward: Graph, made: Graph, loss: str, inputs: Mapping[str, Any], tangents: dict[str, Array]
+) -> str | None:
+    """What distinguishes the two derivatives along one direction."""
+    value, slope = _both(forward, made, loss, inputs, tangents, MEASURED)
+    finite = np.isfinite(value.value) & np.isfinite(slope.value)
+    if not np.all(finite) or np.all(compare(value, slope)):
+        return None if np.all(finite) else _only_one_finite(value, slope)
+    pending = np.asarray(~compare(value, slope))
+
+    def side(which: int, prec: int) -> Balls:
+        return Balls(_both(forward, made, loss, inputs, tangents, ball_table(prec))[which], REAL)
+
+    scale = np.maximum(scale_of(value), scale_of(slope))
+    decisions = decide(lambda p: side(0, p), lambda p: side(1, p), pending, scale)
+    if np.all(decisions != Decision.DIFFERENT):
+        return None
+    return (
+        f"Σ gradient · t = {float(value.value)!r}, but dual numbers give "
+        f"{float(slope.value)!r} (errors {float(value.err):.1e} and {float(slope.err):.1e})"
+    )
+
+
+def _only_one_finite(value: Measured, slope: Measured) -> str | None:
+    """A gradient that is NaN or infinite where the derivative is finite is wrong."""
+    if np.all(np.isfinite(slope.value)) and not np.all(np.isfinite(value.value)):
+        return f"Σ gradient · t = {float(value.value)!r}, but dual numbers give {slope.value!r}"
+    return None
+
+
+def _both(
+    forward: Graph,
+    made: Graph,
+    loss: str,
+    inputs: Mapping[str, Any],
+    tangents: dict[str, Array],
+    table: Arithmetic,
+) -> tuple[Value, Value]:
+    """Σ gradient · t, and the tangent of the loss, in an arithmetic."""
+    gradients = evaluate(made, inputs, table)
+    total = table.constant(real(0))
+    add, mul = table.ops["add", REAL], table.ops["mul", REAL]
+    for x, t in tangents.items():
+        products = mul(gradients[f"d_{x}"], table.leaf(t, REAL))
+        for place in np.ndindex(*t.shape):
+            total = add(total, table.structure(partial(_element, place), products))
+    _, slopes = evaluate_dual(forward, inputs, tangents, table)
+    slope = table.structure(lambda a: np.asarray(a).reshape(()), slopes[loss])
+    return total, slope
+
+
+def _element(place: tuple[int, ...], array: Array) -> Array:
+    """One element as a 0-d array, also of an array of objects."""
+    return array[(*place, ...)]
