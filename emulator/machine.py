@@ -1,7 +1,7 @@
 """The state of one launch while it is replayed, a lane per thread.
 
-Defines `Machine`, `Site` and `Builtin`. Relies on the records. It executes nothing: compiled nodes read and
-change it.
+Defines `Machine`, `Site` and `Builtin`. Relies on the records. It executes nothing: compiled
+nodes read and change it.
 """
 
 from __future__ import annotations

@@ -7,9 +7,9 @@ rungs used. It excuses nothing: a device without a profile is not judged.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from tang.device.base import Device
 from tang.device.functions import NativeFunctions
@@ -24,6 +24,9 @@ from tang.kernel.profile import Profile, row, with_native_functions
 from tang.kernel.walk import statements, subexpressions
 from tang.verify.rung_emit import Trial
 from tang.verify.subject import Subject
+
+_ASKED: Final[dict[int, tuple[Device, NativeFunctions]]] = {}
+"""By identity; the device is kept, so that its identity stays its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +43,15 @@ def terms_of(device: Device) -> Terms | None:
     return None if profile.exact else Terms(profile, NativeRows(device))
 
 
-@functools.lru_cache(16)
 def native_terms(device: Device) -> Terms:
     """The terms on which programs with native maths are judged: functions are the device's.
 
-    One object per device, so that what was asked once is asked once.
+    One object per device that asks it, so that what was asked once is asked once.
     """
-    return Terms(with_native_functions(device.profile), NativeFunctions(device))
+    found = _ASKED.get(id(device))
+    if found is None or found[0] is not device:
+        found = _ASKED[id(device)] = device, NativeFunctions(device)
+    return Terms(with_native_functions(device.profile), found[1])
 
 
 def unsteady_in(kernels: Iterable[Kernel], terms: Terms | None) -> str:

@@ -13,9 +13,13 @@ from functools import cache
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from tang.device.storage import AnyArray
 from tang.kernel.ir import F16, F64, Type
+
+Kind = Any
+"""A scalar type of NumPy."""
 
 COUNT: Final = 2**14
 """Arguments per function and format; pairs of a function of two."""
@@ -47,11 +51,11 @@ def arguments_of(op: str, type_: Type) -> tuple[AnyArray, ...]:
         return (np.concatenate([made, rest])[:COUNT].astype(kind),)
 
 
-def _kind(type_: Type) -> Any:
+def _kind(type_: Type) -> Kind:
     return np.float64 if type_ is F64 else np.float16 if type_ is F16 else np.float32
 
 
-def _specials(kind: Any) -> AnyArray:
+def _specials(kind: Kind) -> AnyArray:
     """Zeros, infinities, NaN, the ends of the normal and subnormal numbers, one and its like."""
     info = np.finfo(kind)
     tiny, least, top = float(info.tiny), float(info.smallest_subnormal), float(info.max)
@@ -60,7 +64,7 @@ def _specials(kind: Any) -> AnyArray:
     return np.concatenate([values, -values, [math.nan]]).astype(kind)
 
 
-def _around(centres: Any, kind: Any) -> AnyArray:
+def _around(centres: npt.ArrayLike, kind: Kind) -> AnyArray:
     """Each centre and its neighbours in the format, with both signs."""
     found = np.asarray(centres, np.float64).astype(kind)
     found = found[np.isfinite(found)]
@@ -69,7 +73,7 @@ def _around(centres: Any, kind: Any) -> AnyArray:
     return np.concatenate([near, -near])
 
 
-def _borders(op: str, kind: Any) -> AnyArray:
+def _borders(op: str, kind: Kind) -> AnyArray:
     """Where implementations of a function change their way, or its results change theirs."""
     info = np.finfo(kind)
     low, high = math.log2(float(info.smallest_subnormal)), float(info.maxexp)
@@ -89,10 +93,10 @@ def _borders(op: str, kind: Any) -> AnyArray:
     return _around([*thresholds, *powers[:: max(1, powers.size // 200)]], kind)
 
 
-def _random(op: str, kind: Any, rng: np.random.Generator, count: int) -> AnyArray:
+def _random(op: str, kind: Kind, rng: np.random.Generator, count: int) -> AnyArray:
     """A third of any bits, a third of middle sizes, a third where the function changes."""
-    word = {2: np.uint16, 4: np.uint32, 8: np.uint64}[np.dtype(kind).itemsize]
-    bits = rng.integers(0, np.iinfo(word).max, count, dtype=word, endpoint=True).view(kind)
+    size = np.dtype(kind).itemsize
+    bits = np.frombuffer(rng.bytes(size * count), kind)
     signs = np.where(rng.integers(0, 2, count) == 1, 1.0, -1.0)
     middle = signs * np.exp2(rng.uniform(-12, 12, count))
     span = float(np.finfo(kind).maxexp) * (math.log(2) if op == "exp" else 1.0)
@@ -108,7 +112,7 @@ def _random(op: str, kind: Any, rng: np.random.Generator, count: int) -> AnyArra
                                np.where(third == 1, middle, wide)).astype(kind))  # fmt: skip
 
 
-def _ties(op: str, kind: Any, rng: np.random.Generator) -> AnyArray:
+def _ties(op: str, kind: Kind, rng: np.random.Generator) -> AnyArray:
     """Of many random arguments those whose results are nearest to midpoints of the format.
 
     None for f64, whose midpoints f64 cannot see.
@@ -120,7 +124,7 @@ def _ties(op: str, kind: Any, rng: np.random.Generator) -> AnyArray:
     return pool[np.argsort(_from_midpoint(result, kind), kind="stable")[:_TIES]]
 
 
-def _from_midpoint(result: AnyArray, kind: Any) -> AnyArray:
+def _from_midpoint(result: AnyArray, kind: Kind) -> AnyArray:
     """How far a real is from the nearest midpoint, in units of the format's last place."""
     info = np.finfo(kind)
     usable = np.isfinite(result) & (np.abs(result) > float(info.tiny))
@@ -130,7 +134,7 @@ def _from_midpoint(result: AnyArray, kind: Any) -> AnyArray:
     return np.asarray(np.where(usable & (part != 0), np.abs(part - 0.5), 1.0))
 
 
-def _pairs(kind: Any, rng: np.random.Generator) -> tuple[AnyArray, AnyArray]:
+def _pairs(kind: Kind, rng: np.random.Generator) -> tuple[AnyArray, AnyArray]:
     """Pairs for atan2: specials with each other, ratios near one, of all sizes, any bits."""
     special = _specials(kind)
     first, second = np.meshgrid(special, special)

@@ -20,6 +20,12 @@ from typing import Final
 
 from tang.errors import DeviceError
 
+_FUNCTIONS: Final = ("exp2", "log2", "sin", "cos", "atan2", "erf", "exp", "log", "tanh")
+
+PLAIN_CALLS: Final = tuple(f"-fno-builtin-{f}{t}" for f in _FUNCTIONS for t in ("", "f"))
+"""Functions of libm are called: a compiler that knows them evaluates those of constants itself, and
+its results are not the library's."""
+
 FLAGS: Final = (
     "-std=c11",
     "-shared",
@@ -29,6 +35,7 @@ FLAGS: Final = (
     "-fno-strict-aliasing",
     "-fno-sanitize=all",  # the checks that zig adds by itself
     "-fwrapv",  # integer overflow, which lowering excludes, would at least be the same everywhere
+    *PLAIN_CALLS,
     "-w",
 )
 """Flags besides the level of optimisation; none may change the value of an operation."""

@@ -69,6 +69,11 @@ class Cuda:
             self.language, texts, self._options.memory, self._runner, self._allowed
         )
 
+    @property
+    def subgroup(self) -> int:
+        """The threads of a warp."""
+        return int(self._context.device.attributes["WarpSize"])
+
     @functools.cached_property
     def profile(self) -> Profile:
         """As the GPU's probes say."""

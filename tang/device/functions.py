@@ -25,7 +25,7 @@ from tang.ir.format import Format, format_named
 from tang.kernel import ir as k
 from tang.kernel.accuracy import FUNCTIONS, Accuracy
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Of the measurement: what was measured by another version is measured anew."""
 
 _DEADLINE: Final = 60.0
@@ -68,8 +68,7 @@ class NativeFunctions:
         count = operands[0].size
         if not count:
             return np.empty(0, dtype_of(type_))
-        given = dict(zip("abc", (*operands, *operands[:1] * (3 - len(operands))), strict=True))
-        job = job_of(self._of(op, type_), given, type_)
+        job = job_of(self._of(op, type_), _named(operands), type_)
         (outcome,) = self._device.run([job], _DEADLINE)
         if not isinstance(outcome, Ran):
             raise DeviceError(f"{self._device.name} did not give {type_.value} {op}: {outcome}")
@@ -79,6 +78,11 @@ class NativeFunctions:
         if (op, type_) not in self._compiled:
             (self._compiled[op, type_],) = self._device.compile([_probe(op, type_).kernel])
         return self._compiled[op, type_]
+
+
+def _named(operands: Sequence[AnyArray]) -> dict[str, AnyArray]:
+    """One, two or three operands as a probe takes them."""
+    return {n: operands[min(i, len(operands) - 1)] for i, n in enumerate("abc")}
 
 
 def _keys(operands: Sequence[AnyArray]) -> AnyArray | None:
@@ -125,8 +129,7 @@ def measured_functions(device: Device, probes: Sequence[Probe]) -> tuple[Accurac
     jobs = []
     for p, c in zip(able, compiled, strict=True):
         operands = arguments_of(p.name.split()[1], p.source)
-        given = zip("abc", (*operands, *operands[:1] * (3 - len(operands))), strict=True)
-        jobs.append(job_of(c, dict(given), p.source))
+        jobs.append(job_of(c, _named(operands), p.source))
     found = []
     for p, outcome in zip(able, device.run(jobs, _DEADLINE), strict=True):
         if not isinstance(outcome, Ran):

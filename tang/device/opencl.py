@@ -87,6 +87,11 @@ class OpenCL:
         pocl = "Portable Computing Language" in self.description
         return Profile(fused=self._fuses) if pocl else probed(self)
 
+    @functools.cached_property
+    def subgroup(self) -> int:
+        """The multiple that the driver prefers for sizes of workgroups; 0 where it says none."""
+        return self._here.preferred_multiple()
+
     @property
     def identity(self) -> tuple[str, ...]:
         """The device, its driver and how texts are built."""

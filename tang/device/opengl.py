@@ -95,6 +95,11 @@ class OpenGL:
         return isinstance(outcome, Ran) and bool((outcome.memories[0].data == COUNTED).all())
 
     @functools.cached_property
+    def subgroup(self) -> int:
+        """What a shader reads as the size of its subgroup; 0 without the extensions that tell."""
+        return self._here.subgroup()
+
+    @functools.cached_property
     def profile(self) -> Profile:
         """IEEE on Mesa's software driver, whose bits are asserted; else as probed."""
         return IEEE if "llvmpipe" in self.description else probed(self)

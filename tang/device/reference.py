@@ -22,7 +22,9 @@ import numpy as np
 from tang.device.arguments import F64_FUNCTIONS
 from tang.device.storage import AnyArray
 from tang.ir.format import Format
-from tang.kernel.ir import Type
+
+Ball = Any
+"""A ball of python-flint, which carries no types."""
 
 _BITS: Final = 256
 _LOW: Final = 2.0**-800
@@ -31,11 +33,11 @@ _UP: Final = 200
 _FAR: Final = {"exp2": 2200.0, "exp": 1600.0, "tanh": 64.0, "erf": 64.0, "sigmoid": 1600.0}
 
 
-def _exp2(x: Any) -> Any:
+def _exp2(x: Ball) -> Ball:
     return (x * flint.arb.const_log2()).exp()
 
 
-def _sigmoid(x: Any) -> Any:
+def _sigmoid(x: Ball) -> Ball:
     return 1 / (1 + (-x).exp())
 
 
@@ -112,7 +114,7 @@ def _known_zero(op: str, args: Sequence[AnyArray]) -> AnyArray:
     return np.asarray(first == 0) & (op in ("sin", "tanh", "erf"))
 
 
-def _split(value: Any, near: float) -> tuple[float, float, int]:
+def _split(value: Ball, near: float) -> tuple[float, float, int]:
     shift = _UP if abs(near) < _LOW else 0
     scaled = value * flint.arb(2) ** shift if shift else value
     high = float(scaled.mid())
@@ -151,8 +153,3 @@ def error_by_mpmath(op: str, args: Sequence[float], got: float, form: Format) ->
         true = _MPMATH[op](*(mpmath.mpf(float(a)) for a in args))
         exponent = max(int(mpmath.floor(mpmath.log(abs(true), 2))), form.emin)
         return float(abs(mpmath.mpf(float(got)) - true) / mpmath.ldexp(1, exponent - form.p + 1))
-
-
-def format_type(type_: Type) -> str:
-    """The name of a type's format."""
-    return type_.value

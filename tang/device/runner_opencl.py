@@ -92,6 +92,17 @@ class Context:
         size = (groups * workgroup,)
         cl.enqueue_nd_range_kernel(self.queue, kernel, size, (workgroup,))
 
+    def preferred_multiple(self) -> int:
+        """The driver's preferred multiple for workgroups of a kernel; 0 where it is refused."""
+        text = "__kernel void empty(__global int* x) { x[get_global_id(0)] = 0; }"
+        try:
+            kernel = cl.Kernel(cl.Program(self.context, text).build(), "empty")
+            info = cl.kernel_work_group_info.PREFERRED_WORK_GROUP_SIZE_MULTIPLE
+            found: int = kernel.get_work_group_info(info, self.device)  # type: ignore[assignment]
+            return found
+        except cl.Error:
+            return 0
+
     def empty(self, size: int) -> cl.Buffer:
         """Uninitialised memory of a number of bytes."""
         return cl.Buffer(self.context, cl.mem_flags.READ_WRITE, max(size, 1))

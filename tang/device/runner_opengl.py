@@ -25,6 +25,19 @@ WIDEST = 65535
 """Workgroups in one dimension of a grid; more go to the second one."""
 
 
+_SUBGROUPS = (
+    ("GL_ARB_shader_ballot", "GL_ARB_shader_ballot", "gl_SubGroupSizeARB"),
+    ("GL_KHR_shader_subgroup", "GL_KHR_shader_subgroup_basic", "gl_SubgroupSize"),
+)
+"""An extension as drivers list it, as texts ask for it, and its variable."""
+_SUBGROUP = """#version 450
+#extension {extension} : enable
+layout(local_size_x = 1) in;
+layout(std430, binding = 1) buffer words {{ uint size[]; }};
+void main() {{ size[0] = uint({value}); }}
+"""
+
+
 def scalar_words(scalars: Sequence[tuple[str, int]], groups: int) -> bytes:
     """The contents of `tang_scalars`: a zero, the workgroups, then scalars of given kinds."""
     words = [0, groups]
@@ -71,6 +84,18 @@ class Session:
         program.run(min(groups, WIDEST), max(1, -(-groups // WIDEST)), 1)
         self.context.memory_barrier()
         words.release()
+
+    def subgroup(self) -> int:
+        """The size of a subgroup as a shader reads it; 0 where no extension has it."""
+        for listed, extension, variable in _SUBGROUPS:
+            if listed not in self.context.extensions:
+                continue
+            program = self.program(_SUBGROUP.format(extension=extension, value=variable), "probe")
+            words = self.buffer(bytes(4))
+            self.launch(program, bytes(4), [(words, 0)], 1)
+            self.wait()
+            return int(struct.unpack("<I", words.read(4))[0])
+        return 0
 
     def wait(self) -> None:
         """Return when everything launched has ended."""

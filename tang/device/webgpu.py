@@ -80,6 +80,13 @@ class WebGPU:
         info = self._here.adapter.info
         return f"{info['device']}, {info['backend_type']}, {info['description']}"
 
+    @property
+    def subgroup(self) -> int:
+        """The least subgroup that the adapter says it has; 0 where it says nothing."""
+        info = self._here.adapter.info
+        names = ("subgroup_min_size", "stackgroup_min_size")  # wgpu-py 0.32 calls it the latter
+        return next((int(info[n]) for n in names if info.get(n)), 0)
+
     @functools.cached_property
     def profile(self) -> Profile:
         """IEEE on Mesa's software driver, whose bits are asserted; else as probed."""

@@ -25,7 +25,7 @@ from tang.emit.dialect import (
     infix,
     prefix,
 )
-from tang.emit.glsl_helpers import HELPERS, accessors
+from tang.emit.glsl_helpers import HELPERS, NATIVE, accessors
 from tang.emit.literal import decimal_or_hex, integer, rounded, special_bits, value_bits
 from tang.emit.names import mangle
 from tang.emit.printer import INDENT, Printer
@@ -44,11 +44,6 @@ from tang.kernel.walk import statements
 _FLOATS: Final = (Type.F16, Type.BF16, Type.F32, Type.F64)
 _INTEGERS: Final = (Type.U8, Type.I32, Type.U32, Type.I64)
 _NARROW: Final = {Type.F16: "f16", Type.BF16: "bf16"}
-_NATIVE: Final = {
-    "exp2": "exp2", "log2": "log2", "sin": "sin", "atan2": "atan", "exp": "exp", "log": "log",
-    "tanh": "tanh", "cos": "cos",
-}  # fmt: skip
-
 PRELUDE: Final = """\
 #version 450
 #extension GL_ARB_gpu_shader_int64 : enable
@@ -115,8 +110,8 @@ def _float_operations(t: Type) -> Iterator[tuple[str, Form]]:
         yield op, Form(f"tang_flag({{0}} {symbol} {right})", ATOM, (ADD, SELECT))
     if t is not Type.F64:
         yield "fma", call(f"tang_fma_{t.value}", 3)
-        for name, builtin in _NATIVE.items():
-            yield name, _kept(t, call(builtin, 2 if name == "atan2" else 1))
+        for name in NATIVE:
+            yield name, _kept(t, call(f"tang_{name}", 2 if name == "atan2" else 1))
 
 
 def _integer_operations(t: Type) -> Iterator[tuple[str, Form]]:

@@ -223,11 +223,34 @@ _ELEMENTS: Final = {
 }
 """By packed type: the register, the value of its bits, the bits of a value x."""
 
+NATIVE: Final = {
+    "exp2": "exp2", "log2": "log2", "sin": "sin", "atan2": "atan", "exp": "exp", "log": "log",
+    "tanh": "tanh", "cos": "cos",
+}  # fmt: skip
+"""Functions of MATH that are builtins, by name."""
+
+
+def _native() -> Iterator[tuple[str, str]]:
+    """Builtins in functions of their own.
+
+    Mesa builds atan and tanh of operations that it may rewrite unless they are `precise`, so the
+    same call would give other bits in a store than in a precise variable.
+    """
+    for name, builtin in NATIVE.items():
+        params, args = ("float y, float x", "y, x") if name == "atan2" else ("float x", "x")
+        yield (
+            f"tang_{name}",
+            f"float tang_{name}({params}) {{\n"
+            f"    precise float result = {builtin}({args});\n    return result;\n}}",
+        )
+
+
 HELPERS: Final[dict[str, str]] = {
     **_PROTECTION,
     **_VALUES,
     **dict(_divisions()),
     **_NARROW,
     **dict(_rounders()),
+    **dict(_native()),
 }
 """Every helper by name; a definition may mention others."""

@@ -10,7 +10,8 @@ it too. Loads, stores, selects and bit casts move bits and have no rows.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import math
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
@@ -84,10 +85,39 @@ class Profile:
             f"subnormals {_rows({*self.reads_zero, *self.flushes}, 'flushed by') or 'kept'}",
             f"rounding {_rows(self.native, 'the device its own in') or 'correct'}",
             *([f"unsteady in loops {'; '.join(self.unsteady)}"] if self.unsteady else []),
-            f"conversions {self.conversions}",
+            f"conversions {self._rounding()}",
             f"formats {' '.join(self.formats)}",
         ]
         return ", ".join(parts) + (f", subgroups of {self.subgroup}" if self.subgroup else "")
+
+    def measured_lines(self) -> list[str]:
+        """The builtins as measured, a line per format, and what a `*` there stands for."""
+        lines = []
+        for t in ("f32", "f64", "f16"):
+            rows = [a for a in self.functions if a.row.startswith(t)]
+            if rows:
+                lines.append(_measured_line(t, rows))
+        notes = [f"{a.row}: {n}" for a in self.functions for n in a.notes if "f16" not in a.row]
+        return [*lines, *(f"* {n}" for n in notes)]
+
+    def _rounding(self) -> str:
+        """How conversions round: one word where those that round all do so."""
+        ways = {way for _, way in self.converts if way != "exact"}
+        if len(ways) <= 1:
+            return next(iter(ways), self.conversions)
+        return " ".join(f"{pair.replace(' ', '→')} {way}" for pair, way in self.converts)
+
+
+def _measured_line(format_: str, rows: Sequence[Accuracy]) -> str:
+    cells = []
+    for a in rows:
+        cell = f"{a.row.split()[1]} {a.ulp:.3g}"
+        if a.ulp > _MANY:
+            cell += f" ({a.absolute:.1g} absolute)"
+        if a.reach < math.inf:
+            cell += f" (to 2^{int(math.log2(a.reach))})" if a.reach else " (nowhere)"
+        cells.append(cell + ("*" if a.notes else ""))
+    return f"ulps of {format_}: {', '.join(cells)}"
 
 
 def profile_from_data(data: dict[str, Any]) -> Profile:
@@ -96,6 +126,10 @@ def profile_from_data(data: dict[str, Any]) -> Profile:
     given["functions"] = tuple(accuracy_from_data(f) for f in data.get("functions", ()))
     given["converts"] = tuple(data.get("converts", {}).items())
     return Profile(**given)
+
+
+_MANY: Final = 64
+"""Ulps from which an absolute error says more."""
 
 
 def _rows(rows: Collection[str], words: str) -> str:

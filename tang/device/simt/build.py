@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from tang.device.compiler import Compiler, CompilerOptions, open_compiler
+from tang.device.compiler import PLAIN_CALLS, Compiler, CompilerOptions, open_compiler
 from tang.errors import DeviceError
 
 FOLDER: Final = Path(__file__).parent
@@ -40,6 +40,7 @@ _COMMON: Final = (
     "-fno-exceptions",
     "-fno-rtti",
     "-fno-threadsafe-statics",
+    *PLAIN_CALLS,
     "-w",
     "-nodefaultlibs",  # neither libstdc++, which loads slowly, nor libtsan, whose hooks are ours
     "-Wl,--no-as-needed",

@@ -50,6 +50,9 @@ from tang.errors import DeviceError
 from tang.kernel.ir import U8, Kernel, Param, Type
 from tang.kernel.profile import IEEE
 
+WARP: Final = 32
+"""Threads of a warp, or of a SIMD group, in the headers."""
+
 _HEADERS: Final = {"cuda": "simt_cuda.h", "msl": "simt_metal.h"}
 _SHARED: Final = {"cuda": 48 << 10, "msl": 32 << 10}
 _MARK: Final = f'#line 1 "{TEXT_NAME}"\n'
@@ -88,6 +91,11 @@ class Simt:
         self._isolation: Isolation | None = None
         self._functions: dict[tuple[str, str], Callable[..., None]] = {}
         self._checked: dict[str, str] = {}
+
+    @property
+    def subgroup(self) -> int:
+        """The lanes of a warp or SIMD group here, as the headers have it."""
+        return WARP
 
     @property
     def identity(self) -> tuple[str, ...]:
