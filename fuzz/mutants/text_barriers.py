@@ -29,6 +29,9 @@ _ANY: Final = frozenset(
 )  # fmt: skip
 _APART: Final = ("c", "opencl", "cuda", "msl")
 """Where threads run one by one between barriers; Mesa runs eight of them in lockstep."""
+_FREE: Final = ("opencl", "cuda", "msl")
+"""Where a barrier can be passed by: C refuses to print such a kernel, and Mesa runs both arms of a
+branch, so that the barrier inside is reached by all."""
 
 
 def _of_body(change: Callable[[Body], Body]) -> Function:
@@ -159,7 +162,7 @@ TEXT_BARRIERS: Final = (
     _frame("subgroup-of-8-assumed", "8 threads are taken to run in lockstep",
            _of_body(partial(_in_lockstep, 8)), _APART),
     _frame("barrier-in-divergence", "threads that do not join pass by the barrier",
-           _of_body(_divergent), ("opencl", "cuda", "msl", "wgsl", "glsl")),
+           _of_body(_divergent), _FREE),
     _frame("workgroup-array-halved", "a workgroup array has room for half its threads",
            _arrays(_of_one_point)),
     _frame("workgroup-array-private", "every thread has a workgroup array of its own",
