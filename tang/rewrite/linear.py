@@ -6,7 +6,7 @@ separate, and `index_expr`. Relies on `proofs`. It does not touch reals.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from tang.ir.expr import Expr, apply, extent, index, walk
 from tang.ir.extent import ZERO, Monomial, Poly, poly
@@ -118,19 +118,39 @@ def _times(at: Expr, factor: Expr) -> Expr:
 
 
 def extent_expr(p: Poly, dims: tuple[Dim, ...]) -> Expr | None:
-    """A polynomial from the extents of these dims, None where one of its symbols is none."""
+    """A polynomial from the extents of these dims, None where one of its symbols has no name."""
     if p.is_constant:
         return index(p.constant)
-    known: Mapping[Poly, str] = {d.extent: d.name for d in reversed(dims)}
-    if p in known:
-        return extent(known[p])
+    for d in dims:
+        if d.extent == p:
+            return extent(d.name)
     total: Expr | None = None
     for monomial, c in p.terms:
-        if any(poly(s) not in known for s in monomial):
-            return None
-        term = index(c)
+        term: Expr | None = index(c)
         for s in monomial:
-            size = extent(known[poly(s)])
-            term = size if term is index(1) else apply("mul", term, size)
+            term = _multiplied(term, _symbol_expr(s, dims))
+        if term is None:
+            return None
         total = term if total is None else apply("add", total, term)
     return total
+
+
+def _multiplied(a: Expr | None, b: Expr | None) -> Expr | None:
+    if a is None or b is None:
+        return None
+    return b if a is index(1) else apply("mul", a, b)
+
+
+def _symbol_expr(s: str, dims: tuple[Dim, ...]) -> Expr | None:
+    """A symbol from a dim of extent s, s + c or k · s."""
+    found: Expr | None = None
+    for d in dims:
+        terms = dict(d.extent.terms)
+        factor, offset = terms.pop((s,), 0), terms.pop((), 0)
+        if terms or factor < 1:
+            continue
+        if factor == 1 and not offset:
+            return extent(d.name)
+        moved = apply("add", extent(d.name), index(-offset)) if offset else extent(d.name)
+        found = moved if factor == 1 else apply("floordiv", moved, index(factor))
+    return found

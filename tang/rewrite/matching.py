@@ -109,7 +109,7 @@ def in_reach(
     """Whether validation can still see that no read leaves its source; `shapes` are new ones."""
     known = shapes or {}
     try:
-        Prover().check(node, lambda ref: known.get(ref) or program.type_of(ref)[0])
+        Prover().check(node, lambda ref: known[ref] if ref in known else program.type_of(ref)[0])
     except GraphError:
         return False
     return True

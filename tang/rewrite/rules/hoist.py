@@ -13,7 +13,7 @@ from tang.ir.expr import Expr, apply, arg, real, walk
 from tang.ir.extent import ZERO, poly
 from tang.ir.graph import Comprehension
 from tang.ir.view import Read, Ref, View, variable
-from tang.rewrite.matching import acceptable, args_of, is_sum, tidy
+from tang.rewrite.matching import args_of, fits, in_reach, is_sum, tidy
 from tang.rewrite.program import Program
 from tang.rewrite.proofs import domain_of, nonnegative
 from tang.rewrite.rule import Edit, Requirement, Rule
@@ -37,7 +37,8 @@ def _find(program: Program, node: Comprehension) -> Edit | None:
     name = program.fresh(f"{node.name}.sum")
     inner = tidy(replace(node, name=name, body=(_product(varying),)))
     outer = _epilogue(node, inner, output, fixed)
-    if not acceptable(program, node, outer):
+    shapes = {Ref(name, output): inner.tensor(output).shape}
+    if not (fits(outer) and in_reach(program, outer, shapes)):
         return None
     text = f"Σ of {len(fixed) + len(varying)} factors, {len(fixed)} of them invariant → behind it"
     return Edit((node.name,), (inner, outer), node.name, text)

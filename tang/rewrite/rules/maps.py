@@ -8,7 +8,8 @@ It pays, all readers of a result together, when no reader needs it stored anyway
 * the elements no longer moved, S written + R·S read + T − R·T for R reads of a result of S
   elements made from tensors of T elements, are no fewer than 0, and
 * what is evaluated again, (points of the readers − points of the map) · operations, costs at most
-  `cost.ELEMENT` operations for each element no longer moved, or nothing.
+  `cost.ELEMENT` operations for each element no longer moved, of which a kernel less is worth
+  `KERNEL`, or nothing.
 
 So a scale or a mask goes into the softmax that reads it; a GELU is not evaluated again for every
 column of a product, and a bias stays where it is added once (it is a schedule's epilogue there).
@@ -27,6 +28,8 @@ from tang.rewrite.proofs import domain_of
 from tang.rewrite.rule import Edit, Rule
 from tang.rewrite.substitution import inlined
 
+KERNEL: Final = 4096
+"""Elements whose movement costs about as much as one more kernel."""
 MOST_READINGS: Final = 16
 """A map with more reads than this is worth storing."""
 
@@ -64,7 +67,7 @@ def pays(program: Program, source: Comprehension, ref: Ref) -> bool:
     evaluated = sum(nominal(points(reader), facts) for reader, _ in found)
     body = source.body[source.outputs.index(ref.output)]
     again = (evaluated - size) * operations(body)
-    return saved >= 0 and again <= ELEMENT * saved
+    return saved >= 0 and again <= ELEMENT * (saved + KERNEL)
 
 
 SUBSTITUTE_MAPS: Final = Rule(
