@@ -14,13 +14,16 @@ from tang.rewrite.rules.dims import MERGE_DIMS
 from tang.rewrite.rules.hoist import HOIST_INVARIANT_FACTORS
 from tang.rewrite.rules.logsumexp import LOGSUMEXP
 from tang.rewrite.rules.maps import SUBSTITUTE_MAPS
-from tang.rewrite.rules.readback import READ_BACK
+from tang.rewrite.rules.readback import READ_BACK, READ_BACK_MEAN
 from tang.rewrite.rules.siblings import MERGE_SIBLINGS
 from tang.rewrite.rules.simplify import SIMPLIFY_EXPR
 from tang.rewrite.rules.softmax import SHIFT_SOFTMAX, STABILIZE_SOFTMAX
 from tang.rewrite.rules.views import COMPOSE_VIEWS
+from tang.rewrite.rules.welford import WELFORD
 
-_RECOGNISE: Final = (STABILIZE_SOFTMAX, SHIFT_SOFTMAX, LOGSUMEXP, READ_BACK)
+_RECOGNISE: Final = (
+    STABILIZE_SOFTMAX, SHIFT_SOFTMAX, LOGSUMEXP, WELFORD, READ_BACK, READ_BACK_MEAN,
+)  # fmt: skip
 
 _PLAIN: Final = (SIMPLIFY_EXPR, COMMON_SUBEXPRESSION, COMPOSE_VIEWS)
 _DEAD: Final = (DEAD_NODE, DEAD_OUTPUT, DEAD_PART)

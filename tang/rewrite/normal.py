@@ -23,6 +23,7 @@ from tang.ir.expr import (
     named,
     real,
     rebuild,
+    substitute,
     walk,
 )
 
@@ -70,6 +71,17 @@ def joined(a: Monomial, b: Monomial) -> Monomial:
     for atom, p in b:
         powers[atom] = powers.get(atom, 0) + p
     return monomial(powers)
+
+
+def multiplied(a: Terms, b: Terms) -> Terms:
+    """The product, multiplied out."""
+    return total(scaled(a, c, m) for m, c in b.items())
+
+
+def inverse(terms: Terms) -> Terms:
+    """The reciprocal of a single term."""
+    ((m, c),) = terms.items()
+    return {monomial({a: -p for a, p in m}): 1 / c}
 
 
 class Ring:
@@ -141,7 +153,7 @@ class Ring:
                 return self._atom(apply("mul", *sorted((emit(a, REAL), emit(b, REAL)), key=order)))
             if not _is_number(a) and not _is_number(b):
                 a, b = (t if len(t) == 1 else self._atom(emit(t, REAL)) for t in (a, b))
-        return total(scaled(a, c, m) for m, c in b.items())
+        return multiplied(a, b)
 
     def _reciprocal(self, terms: Terms) -> Terms:
         if len(terms) != 1:
@@ -186,7 +198,8 @@ class Ring:
 
     def _positive(self, a: Expr, b: Expr, plus: int) -> Expr:
         """0 < a − b + plus."""
-        parts = [self.terms(a), scaled(self.terms(b), Fraction(-1)), {(): Fraction(plus)}]
+        constant: Terms = {(): Fraction(plus)}
+        parts = [self.terms(a), scaled(self.terms(b), Fraction(-1)), constant]
         return apply("lt", index(0), emit(total(parts), INDEX))
 
 
@@ -269,3 +282,34 @@ def summands(e: Expr) -> list[Expr]:
     if e.op == "neg" and e.args[0].op == "add":
         return [apply("neg", s) for s in summands(e.args[0])]
     return [e]
+
+
+def tidied(e: Expr, around: Expr) -> Expr:
+    """The expression with constants folded and reciprocals cancelled in products that hold a value.
+
+    before: 3 · x · (1/3), ln 2 · x · log₂e, n · x · (1/n) → after: x. Over the reals only.
+    """
+    for x in reversed(list(walk(e))):
+        parts = factors(x) if x.op in ("mul", "neg") and x.sort is REAL else []
+        if around in parts:
+            return substitute(e, {x: _reduced(parts)})
+    return e
+
+
+def _reduced(parts: Sequence[Expr]) -> Expr:
+    constant, powers = Fraction(1), dict.fromkeys(parts, 0)
+    for p in parts:
+        if p.op == "real" and isinstance(p.payload, Fraction):
+            constant *= p.payload
+        elif p.op == "recip" and isinstance(p.args[0].payload, Fraction) and p.args[0].payload:
+            constant /= p.args[0].payload
+        elif p is named("log2e"):
+            powers[LN2] = powers.get(LN2, 0) - 1
+        elif p.op == "recip":
+            powers[p.args[0]] = powers.get(p.args[0], 0) - 1
+        else:
+            powers[p] += 1
+    rest = mul_all([_power(a, n) for a, n in powers.items() for _ in range(abs(n))])
+    if constant == 1:
+        return rest
+    return apply("neg", rest) if constant == -1 else apply("mul", rest, real(constant))

@@ -65,7 +65,7 @@ class Space:
             elif x.op == "iota":
                 done[x] = self._coordinate(env.get(str(x.payload), variable(str(x.payload))))
             elif x.op == "extent":
-                done[x] = self._size(extents.get(str(x.payload)))
+                done[x] = self.size(extents.get(str(x.payload)))
             elif x.op in ("state", "fold"):
                 raise NotHereError
             else:
@@ -128,10 +128,11 @@ class Space:
         node = self.program.node(read.source.node)
         return None if node is None else (node, read)
 
-    def reduction(self, e: Expr, *kinds: str) -> Opened | None:
+    def reduction(self, e: Expr, *kinds: str, outputs: Sequence[str] = ()) -> Opened | None:
         """A reduction of one of these kinds whose value is read plainly; None for anything else.
 
-        Maps that only pass a value on are looked through.
+        Maps that only pass a value on are looked through. `outputs` are the results that count,
+        by default those of a simple reduction.
         """
         e = self.through(e)
         found = self.source(e)
@@ -139,16 +140,17 @@ class Space:
             return None
         node, read = found
         plain = not read.view.guard and not read.view.gathers
-        if not plain or kind_of(node) not in kinds:
+        if not plain or kind_of(node) not in kinds or node.monoid is None:
             return None
-        if read.source.output not in value_names(node):
+        known = outputs or value_names(node)
+        if read.source.output not in known:
             return None
         dims = node.tensor(read.source.output).dims
         if len(dims) != len(read.view.coords):
             return None
         env = {d.name: c for d, c in zip(dims, read.view.coords, strict=True)}
         self.seen[node.name] = None
-        return Opened(self, node, env)
+        return Opened(self, node, env, read.source.output)
 
     def through(self, e: Expr) -> Expr:
         """The value behind maps that do nothing but pass it on."""
@@ -170,31 +172,43 @@ class Space:
             raise NotHereError
         parts = [self._scaled(iota(v), c) for v, c in form.terms]
         if form.const.terms or not parts:
-            parts.append(self._size(form.const))
+            parts.append(self.size(form.const))
         found = parts[0]
         for p in parts[1:]:
             found = apply("add", found, p)
         return found
 
     def _scaled(self, e: Expr, c: Poly) -> Expr:
-        return e if c == poly(1) else apply("mul", e, self._size(c))
+        return e if c == poly(1) else apply("mul", e, self.size(c))
 
-    def _size(self, size: Poly | None) -> Expr:
+    def size(self, size: Poly | None) -> Expr:
+        """A size as an index expression over the extents of this space's dims."""
         if size is None:
             raise NotHereError
         if size.is_constant:
             return index(size.constant)
-        for name, e in self.extents.items():
-            if e == size:
-                return extent(name)
-        raise NotHereError
+        holders = {e: name for name, e in reversed(self.extents.items())}
+        if size in holders:
+            return extent(holders[size])
+        return self._polynomial(size, holders)
+
+    def _polynomial(self, size: Poly, holders: Mapping[Poly, str]) -> Expr:
+        total: Expr | None = None
+        for symbols, factor in size.terms:
+            term = index(factor)
+            for s in symbols:
+                if poly(s) not in holders:
+                    raise NotHereError
+                term = apply("mul", term, extent(holders[poly(s)]))
+            total = term if total is None else apply("add", total, term)
+        return index(0) if total is None else total
 
 
 class Opened:
     """A reduction seen from a space: its node, and its point dims as forms over the space."""
 
-    def __init__(self, space: Space, node: Comprehension, env: Env) -> None:
-        self.space, self.node, self.env = space, node, env
+    def __init__(self, space: Space, node: Comprehension, env: Env, output: str = "value") -> None:
+        self.space, self.node, self.env, self.output = space, node, env, output
 
     def body(self, names: Sequence[str], part: int = 0) -> Expr:
         """The body, its reduce dims under the given names of the space."""
@@ -226,6 +240,20 @@ def inner_env(env: Env, reduce: Sequence[Dim], names: Sequence[str]) -> Env:
 def plain(node: Comprehension, ref: Ref) -> Read:
     """The read of a node's result at the dims of the same names."""
     return Read(ref, View(tuple(variable(d.name) for d in node.tensor(ref.output).dims)))
+
+
+def own(space: Space, node: Comprehension, part: int = 0) -> Expr:
+    """A body of a node in a space of its own dims."""
+    return space.moved(node.body[part], node.reads, node.dims, {})
+
+
+def rebuilt(space: Space, node: Comprehension, part: int, body: Expr) -> Comprehension:
+    """The node of a space with one body replaced."""
+    bodies = [own(space, node, k) if k != part else body for k in range(len(node.body))]
+    reads, exprs = compact(space.reads, bodies)
+    return Comprehension(
+        node.name, node.point, reads, exprs, node.reduce, node.where, node.monoid, node.outputs
+    )
 
 
 def conditions(node: Comprehension, env: Env) -> frozenset[Affine]:

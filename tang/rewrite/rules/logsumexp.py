@@ -11,19 +11,17 @@ from fractions import Fraction
 from typing import Final
 
 from tang.ir import monoids
-from tang.ir.expr import REAL, Expr, apply, arg, named, real, substitute, walk
+from tang.ir.expr import Expr, apply, arg, named, substitute, walk
 from tang.ir.graph import Comprehension
 from tang.ir.view import Ref
-from tang.rewrite.normal import LN2, Ring, add_all, emit, factors, mul_all, summands
-from tang.rewrite.opened import NotHereError, Opened, Space, compact, plain, replaced
+from tang.rewrite.normal import LN2, Ring, add_all, emit, factors, mul_all, summands, tidied
+from tang.rewrite.opened import NotHereError, Opened, Space, compact, own, plain, rebuilt, replaced
 from tang.rewrite.program import Program
 from tang.rewrite.rule import Edit, Requirement, Rule
 from tang.rewrite.scores import Sum, shifted_score, stable_score
 from tang.rewrite.weights import is_weight, spread, weight_of
 
 _LOG2E: Final = named("log2e")
-_MINUS: Final = real(-1)
-_ONE: Final = real(1)
 
 
 def _find(program: Program, node: Comprehension) -> Edit | None:
@@ -31,8 +29,8 @@ def _find(program: Program, node: Comprehension) -> Edit | None:
         return None
     space = Space(program, node.dims)
     try:
-        for part, b in enumerate(node.body):
-            body = space.moved(b, node.reads, node.dims, {})
+        for part in range(len(node.body)):
+            body = own(space, node, part)
             for log in (x for x in walk(body) if x.op == "log2"):
                 mass = space.reduction(log.args[0], "sum")
                 edit = mass and _fuse(program, node, part, space, body, log, mass)
@@ -53,7 +51,7 @@ def _fuse(
     mass: Opened,
 ) -> Edit | None:
     inside = Space(program, mass.node.dims)
-    parts = spread(inside, inside.moved(mass.node.body[0], mass.node.reads, mass.node.dims, {}))
+    parts = spread(inside, own(inside, mass.node))
     weight = weight_of(parts) if parts and all(map(is_weight, parts)) else None
     if weight is None:
         return None
@@ -74,22 +72,15 @@ def _fuse(
         scaled = apply(
             "mul", top, emit({((LN2, found.power),) if found.power else (): found.factor})
         )
-        new = _without_maximum(space, body, log, scaled, log_mass)
+        new = _without_maximum(space, body, log, scaled, value)
         if new is None:
             full = space.full(body)
-            new = _without_maximum(space, full, space.full(log), scaled, log_mass)
+            new = _without_maximum(space, full, space.full(log), scaled, value)
     else:
-        new = _tidy(substitute(body, {log: log_mass}))
+        new = tidied(substitute(body, {log: log_mass}), value)
     if new is None:
         return None
-    bodies = [
-        space.moved(b, node.reads, node.dims, {}) if k != part else new
-        for k, b in enumerate(node.body)
-    ]
-    reads, exprs = compact(space.reads, bodies)
-    changed = Comprehension(
-        node.name, node.point, reads, exprs, node.reduce, node.where, node.monoid, node.outputs
-    )
+    changed = rebuilt(space, node, part, new)
     over = ", ".join(d.name for d in fused.reduce)
     shift = "m + " if found else ""
     text = f"{shift}log {mass.node.name} = log Σ exp(x) over {over} → logsumexp {fused.name}"
@@ -97,11 +88,11 @@ def _fuse(
     return Edit((node.name,), (fused, changed), node.name, text, context=tuple(seen))
 
 
-def _without_maximum(space: Space, body: Expr, log: Expr, top: Expr, log_mass: Expr) -> Expr | None:
+def _without_maximum(space: Space, body: Expr, log: Expr, top: Expr, value: Expr) -> Expr | None:
     """before: … + c·(max + log mass) … → after: … + c·logsumexp …, in the sum that holds both.
 
-    `top` is the maximum in units of log2: log2 mass + top is log2e · logsumexp. In a body without
-    such a sum the maximum is subtracted again.
+    `top` is the maximum in units of log2: log2 mass + top is log2e · value. None in a body without
+    such a sum.
     """
     ring = Ring()
     for whole in reversed(list(walk(body))):
@@ -117,8 +108,8 @@ def _without_maximum(space: Space, body: Expr, log: Expr, top: Expr, log_mass: E
                 have = ring.terms(space.full(add_all([parts[k] for k in group])))
                 if have == wanted:
                     rest = [q for k, q in enumerate(parts) if k != n and k not in group]
-                    new = add_all([*rest, apply("mul", log_mass, scale)])
-                    return substitute(body, {whole: _tidy(new)})
+                    new = add_all([*rest, mul_all([value, _LOG2E, scale])])
+                    return substitute(body, {whole: tidied(new, value)})
     return None
 
 
@@ -138,19 +129,6 @@ def _scale(p: Expr, log: Expr) -> Expr | None:
     parts.remove(log)
     rest = mul_all(parts)
     return rest if sign == 1 else apply("neg", rest)
-
-
-def _tidy(e: Expr) -> Expr:
-    """before: x · ln 2 · log₂e → after: x, in every product."""
-    for x in reversed(list(walk(e))):
-        parts = factors(x) if x.op in ("mul", "neg") and x.sort is REAL else []
-        if LN2 in parts and _LOG2E in parts:
-            parts.remove(LN2)
-            parts.remove(_LOG2E)
-            signs = sum(p is _MINUS for p in parts)
-            rest = mul_all([p for p in parts if p is not _MINUS and p is not _ONE])
-            return _tidy(substitute(e, {x: apply("neg", rest) if signs % 2 else rest}))
-    return e
 
 
 LOGSUMEXP: Final = Rule(

@@ -1,41 +1,59 @@
-"""Rule `read-back`: a maximum or mean that a larger reduction keeps in its state is read there.
+"""Rules `read-back` and `read-back-mean`: what a larger reduction keeps is not computed again.
 
-Defines `READ_BACK`. Relies on normal forms and opened nodes. It makes no reduction: another rule
+Defines the two rows. Relies on normal forms and opened nodes. They make no reduction: another rule
 has made the larger one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from typing import Final
 
+from tang.ir.expr import Expr, arg, real, substitute, walk
 from tang.ir.graph import Comprehension, reads_of
 from tang.ir.view import Ref, variable
+from tang.rewrite.counts import counts
 from tang.rewrite.kinds import kind_of, value_names
-from tang.rewrite.normal import Ring
-from tang.rewrite.opened import NotHereError, Opened, Space, conditions
+from tang.rewrite.normal import Ring, mul_all, tidied
+from tang.rewrite.opened import (
+    NotHereError,
+    Opened,
+    Space,
+    conditions,
+    nonempty,
+    own,
+    plain,
+    rebuilt,
+    replaced,
+)
 from tang.rewrite.program import Program
-from tang.rewrite.rule import Edit, Rule
+from tang.rewrite.rule import Edit, Requirement, Rule
 
-_KEEPS: Final = ("online_softmax", "logsumexp")
-"""Monoids whose first component is the maximum of their first input."""
+_KEEPS: Final = {
+    "max": ("online_softmax", "logsumexp", "argmax"),
+    "min": ("argmin",),
+    "sum": ("welford",),
+}
+"""Kinds of reductions whose first component (of Welford: its mean) tells that of another kind."""
 
 
-def _find(program: Program, node: Comprehension) -> Edit | None:
-    if kind_of(node) != "max":
+def _extremum(program: Program, node: Comprehension) -> Edit | None:
+    if kind_of(node) not in ("max", "min"):
         return None
     for larger in _candidates(program, node):
-        if not _after(program, node, larger) or not _same(program, node, larger):
+        if not _after(program, node, larger) or _ratio(program, node, larger) != 1:
             continue
-        top = larger.monoid.components[0].name if larger.monoid else ""
-        new = Ref(larger.name, top)
-        redirect = {Ref(node.name, o): new for o in value_names(node)}
-        redirect = {r: n for r, n in redirect.items() if r.output in program.used(node.name)}
+        semigroup = larger.monoid is not None and larger.monoid.identity is None
+        if semigroup and not nonempty(program, larger):
+            continue
+        new = Ref(larger.name, larger.monoid.components[0].name if larger.monoid else "")
+        used = program.used(node.name)
+        redirect = {Ref(node.name, o): new for o in value_names(node) if o in used}
         if redirect and all(program.type_of(r) == program.type_of(new) for r in redirect):
-            text = f"{node.name} → {new}, the maximum that {larger.name} keeps"
-            return Edit(
-                (node.name,), (), node.name, text, redirect, context=_context(program, larger)
-            )
+            text = f"{node.name} → {new}, which {larger.name} keeps"
+            context = _context(program, larger)
+            return Edit((node.name,), (), node.name, text, redirect, context)
     return None
 
 
@@ -48,7 +66,8 @@ def _candidates(program: Program, node: Comprehension) -> Iterator[Comprehension
         if reader.monoid is None:
             seen.update(dict.fromkeys(r.name for r in program.readers(reader.name)))
     found = (program.node(name) for name in seen)
-    yield from (n for n in found if n is not None and kind_of(n) in _KEEPS)
+    wanted = _KEEPS.get(kind_of(node) or "", ())
+    yield from (n for n in found if n is not None and kind_of(n) in wanted)
 
 
 def _after(program: Program, node: Comprehension, larger: Comprehension) -> bool:
@@ -57,25 +76,41 @@ def _after(program: Program, node: Comprehension, larger: Comprehension) -> bool
     return all(r.name != larger.name and program.precedes(larger.name, r.name) for r in readers)
 
 
-def _same(program: Program, node: Comprehension, larger: Comprehension) -> bool:
-    top = larger.monoid.components[0].name if larger.monoid else ""
-    kept = larger.tensor(top).dims
+def _ratio(
+    program: Program, node: Comprehension, larger: Comprehension, *, exact: bool = True
+) -> Fraction | None:
+    """c with element = c · element of the larger reduction, over the same points; 1 if exact.
+
+    The smaller one's dims must be the other's, in order.
+    """
+    if larger.monoid is None:
+        return None
+    kept = larger.tensor(larger.monoid.components[0].name).dims if exact else larger.point
     if tuple(d.extent for d in kept) != tuple(d.extent for d in node.point):
-        return False
-    space, ring = Space(program, larger.dims), Ring(exact=True)
-    names = {d.name: variable(k.name) for d, k in zip(node.point, kept, strict=True)}
-    inner = Opened(space, node, names)
+        return None
+    space, ring = Space(program, larger.dims), Ring(exact=exact)
+    at = {d.name: variable(k.name) for d, k in zip(node.point, kept, strict=True)}
+    inner = Opened(space, node, at)
     try:
-        score = ring.canonical(
-            space.full(space.moved(larger.body[0], larger.reads, larger.dims, {}))
-        )
+        element = space.full(own(space, larger))
         for naming in inner.namings([(d.name, d.extent) for d in larger.reduce]):
-            same = inner.where(naming) == conditions(larger, {})
-            if same and ring.canonical(space.full(inner.body(naming))) is score:
-                return not ring.lossy
+            if inner.where(naming) != conditions(larger, {}):
+                continue
+            found = _quotient(ring, space.full(inner.body(naming)), element)
+            if found is not None and not (exact and (ring.lossy or found != 1)):
+                return found
     except NotHereError:
-        return False
-    return False
+        return None
+    return None
+
+
+def _quotient(ring: Ring, a: Expr, b: Expr) -> Fraction | None:
+    """c with a = c · b."""
+    above, below = ring.terms(a), ring.terms(b)
+    if not below or above.keys() != below.keys():
+        return None
+    found = {above[m] / below[m] for m in below}
+    return found.pop() if len(found) == 1 else None
 
 
 def _context(program: Program, larger: Comprehension) -> tuple[str, ...]:
@@ -84,11 +119,76 @@ def _context(program: Program, larger: Comprehension) -> tuple[str, ...]:
     return (larger.name, *dict.fromkeys(n.name for n in nodes if n is not None and not n.monoid))
 
 
+# --- means ---------------------------------------------------------------------------------------
+
+
+def _mean(program: Program, node: Comprehension) -> Edit | None:
+    """before: Σx in a body, where a Welford of x is at hand → after: n · its mean."""
+    space = Space(program, node.dims)
+    try:
+        for part in range(len(node.body)):
+            body = own(space, node, part)
+            for a in (x for x in walk(body) if x.op == "arg"):
+                edit = _read_mean(program, node, space, part, body, a)
+                if edit is not None:
+                    return edit
+    except NotHereError:
+        return None
+    return None
+
+
+def _read_mean(
+    program: Program, node: Comprehension, space: Space, part: int, body: Expr, a: Expr
+) -> Edit | None:
+    inner = space.reduction(a, "sum")
+    if inner is None:
+        return None
+    for larger in _candidates(program, inner.node):
+        if larger.name == node.name or not program.precedes(larger.name, node.name):
+            continue
+        ratio = _ratio(program, inner.node, larger, exact=False)
+        if ratio is None:
+            continue
+        names = [space.add(d) for d in larger.reduce]
+        size = _size(space, node, names, inner, body)
+        if size is None:
+            continue
+        forms = [inner.env[d.name] for d in inner.node.point]
+        at = {d.name: f for d, f in zip(larger.point, forms, strict=True)}
+        mean = arg(space.number(replaced(plain(larger, Ref(larger.name, "average")), at)))
+        new = tidied(substitute(body, {a: mul_all([mean, size, real(ratio)])}), mean)
+        text = f"{inner.node.name} → n · mean of {larger.name}"
+        context = (inner.node.name, *_context(program, larger))
+        return Edit((node.name,), (rebuilt(space, node, part, new),), node.name, text,
+                    context=tuple(dict.fromkeys(context)))  # fmt: skip
+    return None
+
+
+def _size(
+    space: Space, node: Comprehension, names: Sequence[str], inner: Opened, body: Expr
+) -> Expr | None:
+    """The number of elements, if this node can say it."""
+    known = {d.name for d in node.dims}
+    for n in counts(space, names, inner.where(names), body):
+        if all(x.payload in known for x in walk(n) if x.op == "extent"):
+            return n
+    return None
+
+
 READ_BACK: Final = Rule(
     "read-back",
-    "max s, where an online softmax or a logsumexp of s is at hand → its state m",
+    "max s, where an online softmax, a logsumexp or an argmax of s is at hand → what that keeps",
     "extended reals with NaN",
     frozenset(),
     "Tang.read_back",
-    _find,
+    _extremum,
+)
+
+READ_BACK_MEAN: Final = Rule(
+    "read-back-mean",
+    "Σ x, where a Welford of x is at hand → n · its mean",
+    "real field",
+    frozenset({Requirement.FINITE, Requirement.REASSOCIATES}),
+    "Tang.read_back_mean",
+    _mean,
 )

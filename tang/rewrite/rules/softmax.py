@@ -25,7 +25,9 @@ from tang.rewrite.opened import (
     conditions,
     inner_env,
     nonempty,
+    own,
     plain,
+    rebuilt,
     replaced,
 )
 from tang.rewrite.program import Program
@@ -61,8 +63,8 @@ def _find(program: Program, node: Comprehension, *, exact: bool) -> Edit | None:
         return None
     space = Space(program, node.dims)
     try:
-        for part, b in enumerate(node.body):
-            body = space.moved(b, node.reads, node.dims, {})
+        for part in range(len(node.body)):
+            body = own(space, node, part)
             for q in _quotients(space, node, body):
                 edit = _fuse(program, node, part, space, body, q, exact)
                 if edit is not None:
@@ -140,10 +142,7 @@ def _numerators(
 ) -> Iterator[_Numerator]:
     """Every way to call some exponentials of the numerator weights and the rest its value."""
     space = outer if q.numerator is None else Space(program, node.dims)
-    if q.numerator is None:
-        parts = list(q.weighted)
-    else:
-        parts = spread(space, space.moved(node.body[0], node.reads, node.dims, {}), exact)
+    parts = list(q.weighted) if q.numerator is None else spread(space, own(space, node), exact)
     reduce = frozenset(d.name for d in node.reduce)
     chosen = [k for k, p in enumerate(parts) if is_weight(p) and space.depends(p) & reduce]
     for mask in range((1 << min(len(chosen), 4)) - 1, 0, -1):
@@ -230,14 +229,7 @@ def _edit(
     read = replaced(plain(fused, new), above.env)
     value = arg(space.number(read))
     whole = substitute(body, {q.product: mul_all([*q.rest, value])})
-    bodies = [
-        space.moved(b, node.reads, node.dims, {}) if k != part else whole
-        for k, b in enumerate(node.body)
-    ]
-    reads, exprs = compact(space.reads, bodies)
-    changed = Comprehension(
-        node.name, node.point, reads, exprs, node.reduce, node.where, node.monoid, node.outputs
-    )
+    changed = rebuilt(space, node, part, whole)
     text = (
         f"{above.node.name} / {below} = Σ exp(s)·v / Σ exp(s) over {over} → "
         f"online softmax {fused.name}"

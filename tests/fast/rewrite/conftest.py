@@ -4,7 +4,7 @@ import importlib.util
 import sys
 from pathlib import Path
 
-for _name in ("derivation_checks", "structural_examples"):
+for _name in ("derivation_checks", "structural_examples", "enriched"):
     _SPEC = importlib.util.spec_from_file_location(_name, Path(__file__).with_name(f"{_name}.py"))
     if _SPEC is not None and _SPEC.loader is not None and Path(str(_SPEC.origin)).exists():
         module = importlib.util.module_from_spec(_SPEC)

@@ -1,7 +1,7 @@
 """Equality of two programs on data, for tests of rules.
 
-Defines `agree` and `derive`. Relies on the interpreter in f64 and in balls, as the rung `rewrite`
-does. It draws no programs; data is random, dyadic or special.
+Defines `agree` and `derive`. Relies on the measure of the rung `rewrite`. It draws no programs;
+data is random, dyadic, wide or special.
 """
 
 from __future__ import annotations
@@ -11,35 +11,32 @@ from typing import Any
 
 import numpy as np
 
-from tang.interpreter import Decision, ball_interpret, compare, decide, interpret
-from tang.interpreter.equality import scale_of
+from tang.interpreter import Decision
 from tang.ir import bind
 from tang.ir.expr import Sort
 from tang.ir.graph import Graph
 from tang.rewrite import RULES, Rewritten, rewrite
+from tang.verify.equality import Comparison, compare_graphs
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Data = Mapping[str, Array]
 
 
-def differences(before: Graph, after: Graph, data: Data, strict: bool) -> dict[str, Array]:
-    """Per output where the two sides differ or are undecided; NaN and infinities if strict."""
-    left, right = interpret(before, data, err=True), interpret(after, data, err=True)
-    found = {}
-    for o in before.outputs:
-        a, b = left[o.name], right[o.name]
-        pending = ~compare(a, b)
-        if not strict and np.asarray(a.value).dtype.kind == "f":
-            pending = pending & np.isfinite(a.value)
-        pending = np.asarray(pending, np.bool_)
-        sides = [lambda p, g=g, n=o.name: ball_interpret(g, data, p)[n] for g in (before, after)]
-        found[o.name] = decide(sides[0], sides[1], pending, scale_of(a)) != Decision.EQUAL
-    return found
-
-
 def agree(before: Graph, after: Graph, data: Data, strict: bool = False) -> bool:
-    """Whether all outputs are equal on this data."""
-    return not any(d.any() for d in differences(before, after, data, strict).values())
+    """Whether all outputs are equal on this data; NaN and infinities too if strict.
+
+    What balls cannot decide (an exact zero against one that cancelled) must be close.
+    """
+    found = compare_graphs(before, after, data, strict=strict)
+    return not any(c.different or (_apart(c) & (c.decisions == Decision.UNDECIDED)).any()
+                   for c in found)  # fmt: skip
+
+
+def _apart(c: Comparison) -> Array:
+    """Where two values differ by more than four times their errors."""
+    with np.errstate(all="ignore"):
+        distance = np.abs(np.asarray(c.left.value) - np.asarray(c.right.value))
+        return np.asarray(distance > 4 * (c.left.err + c.right.err))
 
 
 def reals(rng: np.random.Generator, shape: tuple[int, ...], kind: str) -> Array:

@@ -1,0 +1,251 @@
+"""Rule `welford`: mean and spread of the same elements in one stable pass.
+
+Defines `WELFORD`. Relies on polynomials over opened nodes: Σ (x − Σx/n)², however it is
+multiplied out, and Σx²/n − (Σx/n)². The pass takes the place of the plain sum; reading the mean
+itself back is the work of `read-back-mean`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from typing import Final
+
+from tang.ir import monoids
+from tang.ir.expr import Expr, arg, substitute, walk
+from tang.ir.graph import Comprehension
+from tang.ir.view import Ref, variable
+from tang.rewrite.counts import counts
+from tang.rewrite.kinds import kind_of
+from tang.rewrite.normal import (
+    Ring,
+    Terms,
+    add_all,
+    emit,
+    inverse,
+    multiplied,
+    scaled,
+    summands,
+    total,
+)
+from tang.rewrite.opened import (
+    NotHereError,
+    Opened,
+    Space,
+    compact,
+    conditions,
+    own,
+    plain,
+    rebuilt,
+    replaced,
+)
+from tang.rewrite.program import Program
+from tang.rewrite.rule import Edit, Requirement, Rule
+
+_TWICE: Final = 2
+
+
+def _find(program: Program, node: Comprehension) -> Edit | None:
+    if not any(x.op == "mul" for b in node.body for x in walk(b)) and node.monoid is None:
+        return None
+    try:
+        if kind_of(node) == "sum":
+            return _spread(program, node)
+        return _difference(program, node)
+    except NotHereError:
+        return None
+
+
+# --- Σ (x − mean)² -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Mean:
+    """A mean in the space of a sum: the element, as written and as terms, the mean's terms.
+
+    sum    the node that adds up the elements; None where a Welford pass has done it
+    pass_  that Welford pass
+    """
+
+    element: Expr
+    terms: Terms
+    mean: Terms
+    sum: Comprehension | None
+    pass_: Opened | None = None
+
+
+def _spread(program: Program, node: Comprehension) -> Edit | None:
+    space, ring = Space(program, node.dims), Ring()
+    body = space.full(own(space, node))
+    if body.op not in ("mul", "add"):
+        return None
+    have, names = ring.terms(body), [d.name for d in node.reduce]
+    for n in counts(space, names, conditions(node, {}), body):
+        size = ring.terms(n)
+        for mean in _means(space, ring, node, body, size):
+            square = _squared(mean)
+            one: Terms = {(): Fraction(1)}
+            for output, scale in (("m2", one), ("variance", inverse(size))):
+                if have == multiplied(square, scale):
+                    return _replace_spread(program, node, space, mean, output)
+    return None
+
+
+def _squared(m: _Mean) -> Terms:
+    deviation = total([m.terms, scaled(m.mean, Fraction(-1))])
+    return multiplied(deviation, deviation)
+
+
+def _means(
+    space: Space, ring: Ring, node: Comprehension, body: Expr, size: Terms
+) -> Iterator[_Mean]:
+    """Sums that the body reads, over the same points, as means of their elements."""
+    reduce = [(d.name, d.extent) for d in node.reduce]
+    for a in walk(body):
+        inner = space.reduction(a, "sum")
+        inner = inner or space.reduction(a, "welford", outputs=("average", "mean"))
+        if inner is None or space.depends(a) & {n for n, _ in reduce}:
+            continue
+        known = kind_of(inner.node) == "welford"
+        for naming in inner.namings(reduce):
+            if inner.where(naming) != conditions(node, {}):
+                continue
+            element = inner.body(naming)
+            x, s = ring.terms(space.full(element)), ring.terms(a)
+            if known:
+                yield _Mean(element, x, s, None, inner)
+                continue
+            yield _Mean(element, x, multiplied(s, inverse(size)), inner.node)
+            times = emit(multiplied(ring.terms(element), size))
+            yield _Mean(times, multiplied(x, size), s, inner.node)
+
+
+def _replace_spread(
+    program: Program, node: Comprehension, space: Space, mean: _Mean, output: str
+) -> Edit | None:
+    known = mean.pass_
+    done = known.node if known is not None and _at_own_dims(known, node) else None
+    fused = done or _welford(program, node, space, mean.element)
+    new = Ref(fused.name, output)
+    redirect = {Ref(node.name, o): new for o in program.used(node.name)}
+    sort = node.body[0].sort
+    if any(program.type_of(r) != (fused.tensor(output).shape, sort) for r in redirect):
+        return None
+    over = ", ".join(d.name for d in node.reduce)
+    text = f"{node.name} = Σ (x − mean)² over {over} → {output} of welford {fused.name}"
+    if done is not None:
+        return Edit((node.name,), (), node.name, text, redirect, tuple(space.seen))
+    gone = (node.name,) if mean.sum is None else (node.name, mean.sum.name)
+    context = tuple(s for s in space.seen if s not in gone)
+    if mean.sum is None:
+        return Edit(gone, (fused,), node.name, text, redirect, context)
+    return Edit(gone, (fused, mean.sum), mean.sum.name, text, redirect, context)
+
+
+def _at_own_dims(o: Opened, node: Comprehension) -> bool:
+    """Whether a reduction is read at the point dims of the node, in order."""
+    forms = tuple(o.env[d.name] for d in o.node.point)
+    return forms == tuple(variable(d.name) for d in node.point)
+
+
+def _welford(program: Program, like: Comprehension, space: Space, element: Expr) -> Comprehension:
+    reads, body = compact(space.reads, (element,))
+    name = program.fresh(f"{like.name}.welford")
+    return Comprehension(name, like.point, reads, body, like.reduce, like.where, monoids.WELFORD)
+
+
+# --- mean of squares − square of mean ------------------------------------------------------------
+
+
+def _difference(program: Program, node: Comprehension) -> Edit | None:
+    space = Space(program, node.dims)
+    for part in range(len(node.body)):
+        body = own(space, node, part)
+        for whole in reversed(list(walk(body))):
+            if whole.op == "add":
+                edit = _moments(program, node, part, space, body, whole)
+                if edit is not None:
+                    return edit
+    return None
+
+
+def _moments(
+    program: Program, node: Comprehension, part: int, space: Space, body: Expr, whole: Expr
+) -> Edit | None:
+    ring, parts = Ring(), summands(whole)
+    sums = [s for a in walk(space.full(whole)) if (s := space.reduction(a, "sum"))]
+    if len(sums) < _TWICE or len(parts) > 8:
+        return None
+    for pair in combinations(range(len(parts)), _TWICE):
+        have = ring.terms(space.full(add_all([parts[k] for k in pair])))
+        for squares, plain_sum in ((a, b) for a in sums for b in sums if a.node is not b.node):
+            output = _which(space, ring, have, squares, plain_sum)
+            if output is None:
+                continue
+            rest = [p for k, p in enumerate(parts) if k not in pair]
+            return _replace_moments(
+                program, node, part, space, body, whole, rest, plain_sum, output
+            )
+    return None
+
+
+def _which(space: Space, ring: Ring, have: Terms, squares: Opened, plain_sum: Opened) -> str | None:
+    """Which result of Welford the terms are: Q/n − S²/n² or Q − S²/n, with Q = Σx², S = Σx."""
+    node = plain_sum.node
+    names = [space.add(d) for d in node.reduce]
+    where = plain_sum.where(names)
+    x = ring.terms(space.full(plain_sum.body(names)))
+    if not any(
+        squares.where(n) == where and ring.terms(space.full(squares.body(n))) == multiplied(x, x)
+        for n in squares.namings([(n, space.extents[n]) for n in names])
+    ):
+        return None
+    q, s = (ring.terms(_read(space, o)) for o in (squares, plain_sum))
+    for n in counts(space, names, where, emit(have)):
+        each = inverse(ring.terms(n))
+        m2 = total([q, scaled(multiplied(multiplied(s, s), each), Fraction(-1))])
+        for output, terms in (("m2", m2), ("variance", multiplied(m2, each))):
+            if have == terms:
+                return output
+    return None
+
+
+def _read(space: Space, o: Opened) -> Expr:
+    return arg(space.number(replaced(plain(o.node, Ref(o.node.name, o.output)), o.env)))
+
+
+def _replace_moments(
+    program: Program,
+    node: Comprehension,
+    part: int,
+    space: Space,
+    body: Expr,
+    whole: Expr,
+    rest: list[Expr],
+    plain_sum: Opened,
+    output: str,
+) -> Edit | None:
+    like = plain_sum.node
+    inside = Space(program, like.dims)
+    fused = _welford(program, like, inside, own(inside, like))
+    if tuple(d.name for d in fused.tensor(output).dims) != tuple(d.name for d in like.point):
+        return None
+    value = arg(space.number(replaced(plain(fused, Ref(fused.name, output)), plain_sum.env)))
+    new = substitute(body, {whole: add_all([*rest, value])})
+    changed = rebuilt(space, node, part, new)
+    over = ", ".join(d.name for d in like.reduce)
+    text = f"mean of x² − (mean of x)² over {over} → {output} of welford {fused.name}"
+    context = tuple(s for s in space.seen if s != node.name)
+    return Edit((node.name,), (fused, changed), node.name, text, context=context)
+
+
+WELFORD: Final = Rule(
+    "welford",
+    "Σ (x − Σx/n)², or Σx²/n − (Σx/n)² → one pass that keeps n, mean and Σ (x − mean)²",
+    "real field",
+    frozenset({Requirement.FINITE, Requirement.REASSOCIATES}),
+    "Tang.welford",
+    _find,
+)
