@@ -9,7 +9,7 @@ orthogonal to every tangent tried.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any, Final
 
 import numpy as np
@@ -22,6 +22,7 @@ from tang.interpreter.balls import ball_table
 from tang.interpreter.definition import evaluate
 from tang.interpreter.dual import evaluate_dual
 from tang.interpreter.equality import scale_of
+from tang.interpreter.f64 import F64
 from tang.interpreter.measured import MEASURED
 from tang.ir.expr import REAL, Expr, apply, arg, index, iota, real
 from tang.ir.graph import Comprehension, Dim, Graph, Output
@@ -45,8 +46,11 @@ def check_gradient(
 ) -> str | None:
     """None when the gradient of the loss fits dual numbers, else what does not fit.
 
-    A loss that is no scalar is first summed with weights. What `grad` raises is passed on.
+    A loss that is no scalar is first summed with weights. Where inputs or the loss are not finite
+    there is no derivative to check. What `grad` raises is passed on.
     """
+    if not all(_is_finite(a) for a in inputs.values()):
+        return None
     scalar = with_scalar_loss(graph, loss)
     made = grad(scalar, loss, wrt, strict=strict)
     forward = Graph(
@@ -62,6 +66,11 @@ def check_gradient(
         if found is not None:
             return f"gradient of {loss!r} in {', '.join(wrt)}, direction {trial}: {found}"
     return None
+
+
+def _is_finite(a: Array) -> bool:
+    found = np.asarray(a)
+    return found.dtype.kind != "f" or bool(np.all(np.isfinite(found)))
 
 
 def with_scalar_loss(graph: Graph, loss: str) -> Graph:
@@ -101,17 +110,22 @@ def _difference(
     forward: Graph, made: Graph, loss: str, inputs: Mapping[str, Any], tangents: dict[str, Array]
 ) -> str | None:
     """What distinguishes the two derivatives along one direction."""
-    value, slope = _both(forward, made, loss, inputs, tangents, MEASURED)
+    if not np.all(np.isfinite(evaluate(forward, inputs, F64)[loss])):
+        return None
+    with np.errstate(all="ignore"):
+        value, slope = _both(forward, made, loss, inputs, tangents, MEASURED)
     finite = np.isfinite(value.value) & np.isfinite(slope.value)
     if not np.all(finite) or np.all(compare(value, slope)):
         return None if np.all(finite) else _only_one_finite(value, slope)
     pending = np.asarray(~compare(value, slope))
 
-    def side(which: int, prec: int) -> Balls:
-        return Balls(_both(forward, made, loss, inputs, tangents, ball_table(prec))[which], REAL)
+    @cache
+    def sides(prec: int) -> tuple[Balls, Balls]:
+        found = _both(forward, made, loss, inputs, tangents, ball_table(prec))
+        return Balls(found[0], REAL), Balls(found[1], REAL)
 
     scale = np.maximum(scale_of(value), scale_of(slope))
-    decisions = decide(lambda p: side(0, p), lambda p: side(1, p), pending, scale)
+    decisions = decide(lambda p: sides(p)[0], lambda p: sides(p)[1], pending, scale)
     if np.all(decisions != Decision.DIFFERENT):
         return None
     return (

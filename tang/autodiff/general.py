@@ -47,8 +47,8 @@ def pull_any(frame: Frame, monoid: Monoid, factor: Factor) -> list[Pull]:
     """The cotangent of every real input at every element, component by component."""
     part = restricted(monoid, factor)
     dims = domain(frame, factor.components)
-    sides = [_scan(frame, part, factor, dims, is_after) for is_after in (False, True)]
-    rule = _AnyRule(frame, part, factor, dims, sides)
+    scans = [_scan(frame, part, factor, dims, is_after) for is_after in (False, True)]
+    rule = _AnyRule(frame, part, factor, scans)
     pulls = []
     for c, position in enumerate(factor.components):
         if monoid.components[position].sort is REAL:
@@ -114,7 +114,7 @@ def _renumbered(root: Expr, components: dict[int, int], inputs: dict[int, int]) 
     return done[root]
 
 
-def _scan(frame: Frame, part: Monoid, factor: Factor, dims: tuple[Dim, ...], is_after: bool) -> str:
+def _scan(frame: Frame, part: Monoid, factor: Factor, dims: tuple[Dim, ...], is_after: bool) -> Comprehension:
     """The node that folds, for every element, the elements before or after it."""
     node = frame.node
     taken = {d.name for d in frame.dims}
@@ -130,9 +130,7 @@ def _scan(frame: Frame, part: Monoid, factor: Factor, dims: tuple[Dim, ...], is_
     reduce = tuple(Dim(others[d.name], d.extent) for d in node.reduce)
     word = "after" if is_after else "before"
     name = frame.tape.fresh(f"{node.name}_{word}")
-    made = Comprehension(name, dims, reads, tuple(bodies), reduce, where, part)
-    frame.tape.append(made)
-    return name
+    return frame.tape.append(Comprehension(name, dims, reads, tuple(bodies), reduce, where, part))
 
 
 def _extent(name: str) -> Expr:
@@ -141,7 +139,7 @@ def _extent(name: str) -> Expr:
     return extent(name)
 
 
-def _other(name: str, taken: set[str]) -> str:
+def _other(name: str, taken: set[str]) -> Comprehension:
     found = f"{name}_other"
     while found in taken:
         found += "_"
@@ -177,8 +175,7 @@ class _AnyRule:
     frame: Frame
     part: Monoid
     factor: Factor
-    dims: tuple[Dim, ...]
-    sides: list[str]
+    scans: list[Comprehension]
     reads: dict[Expr, Expr] = field(default_factory=dict)
     bodies: dict[int, Expr] = field(default_factory=dict)
 
@@ -198,13 +195,14 @@ class _AnyRule:
             cotangent = self.frame.read(found.ref, view, REAL, found.masked)
         total = self.total(c, coords)
         summed = tuple(Dim(n, poly(self.part.axis_size(a))) for a, n in own.items())
+        dims = domain(self.frame, (self.factor.components[c],))
         pulls = []
         for k, position in enumerate(self.factor.inputs):
             if self.part.inputs[k] is REAL:
                 value = self._slope(total, k)
                 value = self.frame.derivative().times(cotangent, value)
                 axes = tuple(d for d in self.frame.axes if d.name in self.axes_of(k))
-                pulls.append(Pull((*self.dims, *axes, *summed), {position: value}))
+                pulls.append(Pull((*dims, *axes, *summed), {position: value}))
         return pulls
 
     def axes_of(self, k: int) -> tuple[str, ...]:
@@ -261,8 +259,8 @@ class _AnyRule:
                 return ZERO
             test = boolean(True)
             for a, x in zip(axes, e.args, strict=True):
-                test = both(test, folded(apply("eq", x, iota(a))) if x is not iota(a)
-                            else boolean(True))  # fmt: skip
+                same = x is iota(a)
+                test = test if same else both(test, folded(apply("eq", x, iota(a))))
             return choose(test, ONE, ZERO)
 
         return self._over_reads(self.frame.derivative().of(total, seed))
@@ -285,10 +283,10 @@ class _AnyRule:
             if side == INPUT:
                 self.reads[e] = self._input(int(c), forms)
             else:
-                dims = identity_view([d.name for d in self.dims])
+                scan, name = self.scans[int(side)], self.part.components[int(c)].name
+                dims = identity_view([d.name for d in scan.tensor(name).dims])
                 view = View((*dims.coords, *forms))
-                ref = Ref(self.sides[int(side)], f"at_{self.part.components[int(c)].name}")
-                self.reads[e] = self.frame.read(ref, view, e.sort)
+                self.reads[e] = self.frame.read(Ref(scan.name, name), view, e.sort)
         return self.reads[e]
 
     def _input(self, k: int, forms: list[Affine]) -> Expr:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tang.autodiff.algebra import ZERO
+from tang.autodiff.degree import stabilisers
 from tang.autodiff.frame import Frame, Pull, distribute
 from tang.autodiff.reductions import pull_reduction
 from tang.autodiff.tape import Tape
@@ -46,6 +47,9 @@ def gradient(graph: Graph, loss: str, wrt: Sequence[str], *, strict: bool = Fals
     validate(graph)
     tape = Tape(graph, strict)
     active = _active(graph, names)
+    dropped, notes = stabilisers(graph, seed, active)
+    tape.notes += notes
+    active -= dropped
     if seed in active:
         tape.seed(seed)
     for node in reversed(graph.nodes):
