@@ -61,7 +61,7 @@ def _folded(ctx: Context, recipe: Recipe, place: Place) -> results.Results:
 def home_of(ctx: Context, place: Place) -> int:
     """The depth at which the loop of an inlined reduction stands: where its point is known."""
     b = ctx.builder
-    depth = max([b.floor, *(v.depth for v in place.point.values())])
+    depth = max([b.floor, place.ground, *(v.depth for v in place.point.values())])
     return b.sunk(depth, ctx.pin)
 
 

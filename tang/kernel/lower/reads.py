@@ -57,8 +57,9 @@ def _variables(ctx: Context, read: Read) -> set[str]:
     The read of an index tensor may use the values of gathers before it.
     """
     found = {*read.view.dims(), *(v for v in _gathered(read.view) if v in ctx.env)}
-    for form in _point_forms(ctx, leader(ctx, read)).values():
-        found |= form.variables
+    if is_plain(read.view):
+        for form in _point_forms(ctx, leader(ctx, read)).values():
+            found |= form.variables
     return found
 
 
@@ -294,18 +295,24 @@ def _recomputed(ctx: Context, read: Read, coords: tuple[Affine, ...], pinned: in
     sizes = ctx.tensors[read.source].shape[len(dims) :]
     along = zip(coords[len(dims) :], sizes, strict=True)
     axes = tuple(_coordinate(ctx, form, size, pinned) for form, size in along)
-    ground = max([pinned, ctx.ground, *(v.depth for v in point.values())])
+    ground = max([pinned, *(v.depth for v in point.values())])
     if ctx.validated and is_plain(read.view):
-        ground = ctx.ground
+        ground = min(ground, ctx.ground) if _is_proved(ctx, read) else ctx.ground
     place = Place(point, axes, _targets(ctx, read, lead), ground)
     return recalled(ctx, read.source, ctx.recompute(ctx, read.source, place))
 
 
 def _coordinate(ctx: Context, form: Affine, extent: Poly, pinned: int) -> Value:
-    """A coordinate of a source, of which it is known that it lies inside."""
+    """A coordinate of a source, of which it is known that it lies inside.
+
+    A number outside means that the guard never holds: 0 then stands for it, since what is
+    computed from numbers alone may move out of the guard.
+    """
     b = ctx.builder
     value = b.let(address.form_value(ctx, form), "at")
     inside = below(b.sizes.bounds(extent))
+    if value.integer is not None and not inside.lo <= value.integer <= inside.hi:
+        value = b.literal(0)
     r = inside if value.range is None else value.range.limited(inside)
     return Value(value.expr, max(value.depth, pinned), r, value.height)
 
