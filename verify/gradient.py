@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from tang.autodiff import grad
+from tang.autodiff import grad, gradient_name
 from tang.errors import GraphError
 from tang.interpreter import Balls, Decision, Measured, compare, decide
 from tang.interpreter.arithmetic import Arithmetic, Value
@@ -154,7 +154,7 @@ def _both(
     total = table.constant(real(0))
     add, mul = table.ops["add", REAL], table.ops["mul", REAL]
     for x, t in tangents.items():
-        products = mul(gradients[f"d_{x}"], table.leaf(t, REAL))
+        products = mul(gradients[gradient_name(x, loss)], table.leaf(t, REAL))
         for place in np.ndindex(*t.shape):
             total = add(total, table.structure(partial(_element, place), products))
     _, slopes = evaluate_dual(forward, inputs, tangents, table)

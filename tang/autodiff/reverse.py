@@ -43,7 +43,7 @@ def gradient(graph: Graph, loss: str, wrt: Sequence[str], *, strict: bool = Fals
     """As `grad`, with the notes: which maxima were dropped by a degree proof, and which kept."""
     names = [wrt] if isinstance(wrt, str) else list(wrt)
     seed = _loss(graph, loss)
-    _check_wrt(graph, names, loss)
+    _check_wrt(graph, names)
     validate(graph)
     tape = Tape(graph, strict)
     active = _active(graph, names)
@@ -54,12 +54,18 @@ def gradient(graph: Graph, loss: str, wrt: Sequence[str], *, strict: bool = Fals
         tape.seed(seed)
     for node in reversed(graph.nodes):
         _pull_back(tape, node, active)
-    gradients = [Output(f"d_{x}", tape.tensor(Ref(x))) for x in names]
+    gradients = [Output(gradient_name(x, loss), tape.tensor(Ref(x))) for x in names]
     outputs = (Output(loss, seed), *gradients)
     whole = replace(graph, nodes=(*graph.nodes, *tape.nodes), outputs=outputs)
     made = _without_dead(whole)
     validate(made)
     return Gradient(made, tuple(tape.notes))
+
+
+def gradient_name(x: str, loss: str) -> str:
+    """The output that holds the gradient in x: d_x, or d_x_2 where the loss is itself d_x."""
+    name = f"d_{x}"
+    return f"{name}_2" if name == loss else name
 
 
 def _loss(graph: Graph, loss: str) -> Ref:
@@ -82,7 +88,7 @@ def _loss(graph: Graph, loss: str) -> Ref:
     return found
 
 
-def _check_wrt(graph: Graph, names: Sequence[str], loss: str) -> None:
+def _check_wrt(graph: Graph, names: Sequence[str]) -> None:
     if not names:
         raise GraphError("grad: wrt is empty: name at least one real input")
     known = {i.name: i for i in graph.inputs}
@@ -97,8 +103,6 @@ def _check_wrt(graph: Graph, names: Sequence[str], loss: str) -> None:
             )
         if names.count(n) > 1:
             raise GraphError(f"grad: wrt names {n!r} twice: name it once")
-        if f"d_{n}" == loss:
-            raise GraphError(f"grad: the loss {loss!r} has the name of a gradient: rename it")
 
 
 def _active(graph: Graph, names: Sequence[str]) -> frozenset[Ref]:
