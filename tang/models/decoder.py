@@ -18,7 +18,7 @@ from tang.errors import GraphError
 from tang.frontend.build import compute
 from tang.frontend.dims import dim, dims, real
 from tang.frontend.elementwise import dims_of
-from tang.frontend.functions import cos, exp2, select, sin
+from tang.frontend.functions import cos, exp2, maximum, select, sin
 from tang.frontend.graph import Graph
 from tang.frontend.reductions import sum as total
 from tang.frontend.tensors import Tensor, input
@@ -69,16 +69,17 @@ def decoder_layer(sizes: DecoderSizes, cache: PolyLike = "cache") -> ir.Graph:
     zeros behind them. What the caches hold from start[b] on is not read.
     """
     new = _project(sizes)
-    place = (dim("s", cache),)
+    (s,) = place = (dim("s", cache),)
+    since = _since(new, place, s)
     shape = (sizes.batch, cache, sizes.groups, sizes.depth)
 
     def joined(name: str, fresh: Tensor) -> Tensor:
         b, g, d = _of_key(sizes)
-        old = input(f"{name}_cache", shape)[b, place[0], g, d]
-        return _joined(f"{name}s", new, fresh, place, place[0], old, (b, g, d))
+        old = input(f"{name}_cache", shape)[b, s, g, d]
+        return _joined(f"{name}s", fresh, since, place, old, (b, g, d))
 
     keys, values = joined("key", new.key), joined("value", new.value)
-    seen = _attend(new, keys, values, place, place[0], sizes)
+    seen = _attend(new.query, keys, values, since, place, sizes)
     return Graph(y=_finish(new.x, seen, sizes), keys=keys, values=values)
 
 
@@ -99,16 +100,16 @@ def paged_decoder_layer(
     new = _project(sizes)
     n, o = place = (dim("n", blocks), dim("o", page))
     table = input("page_table", (sizes.batch, blocks), "index")
-    at = n * page + o
+    since = _since(new, place, n * page + o)
 
     def joined(name: str, fresh: Tensor) -> Tensor:
         b, g, d = _of_key(sizes)
         pool = input(f"{name}_pages", (pages, page, sizes.groups, sizes.depth))
         old = pool.at(table[b, n], o, g, d, fill=0)
-        return _joined(f"{name}s", new, fresh, place, at, old, (b, g, d))
+        return _joined(f"{name}s", fresh, since, place, old, (b, g, d))
 
     keys, values = joined("key", new.key), joined("value", new.value)
-    seen = _attend(new, keys, values, place, at, sizes)
+    seen = _attend(new.query, keys, values, since, place, sizes)
     return Graph(y=_finish(new.x, seen, sizes), key=new.key, value=new.value)
 
 
@@ -146,7 +147,7 @@ def _turn(x: Tensor, start: Tensor, sizes: DecoderSizes) -> Tensor:
     """cos and sin (B, T, D) of the angles of positions start[b] + t; both halves are alike."""
     b, t, d = dim("b", x.shape[0]), dim("t", x.shape[1]), dim("d", sizes.depth)
     rate = exp2(real(d % (sizes.depth // 2)) * (-2.0 * math.log2(sizes.base) / sizes.depth))
-    angle = real(start[b] + t) * rate
+    angle = (real(start[b]) + real(t)) * rate
     return compute("turn", (b, t, d), {"cos": cos(angle), "sin": sin(angle)})
 
 
@@ -165,39 +166,48 @@ def _of_key(sizes: DecoderSizes) -> tuple[Value, Value, Value]:
     return dim("b", sizes.batch), dim("g", sizes.groups), dim("d", sizes.depth)
 
 
+def _since(new: _New, place: tuple[Value, ...], at: Value) -> Tensor:
+    """(B, places…) index: how far a place is behind the first new token; below 0 it is cached.
+
+    Kept as a tensor of its own, it is a difference in 32 bits; a negative start counts as 0.
+    """
+    b = dim("b", new.start.shape[0])
+    return compute("since", (b, *place), at - maximum(new.start[b], 0))
+
+
 def _joined(
     name: str,
-    new: _New,
     fresh: Tensor,
+    since: Tensor,
     place: tuple[Value, ...],
-    at: Value,
     old: Value,
     of_key: tuple[Value, Value, Value],
 ) -> Tensor:
     """(B, places…, G, D): what is cached before start[b], then the new tokens, then zeros."""
     b, g, d = of_key
-    behind = fresh.at(b, at - new.start[b], g, d, fill=0)
-    return compute(name, (b, *place, g, d), select(at < new.start[b], old, behind))
+    behind = since[(b, *place)]
+    value = select(behind < 0, old, fresh.at(b, behind, g, d, fill=0))
+    return compute(name, (b, *place, g, d), value)
 
 
 def _attend(
-    new: _New,
+    query: Tensor,
     keys: Tensor,
     values: Tensor,
+    since: Tensor,
     place: tuple[Value, ...],
-    at: Value,
     sizes: DecoderSizes,
 ) -> Tensor:
     """Grouped-query attention (B, T, G, H/G, D): query head g·(H/G) + r reads key head g."""
     share = sizes.heads // sizes.groups
     b, t, d = dims("b t d")
     g, r = dim("g", sizes.groups), dim("r", share)
-    now = new.start[b] + t
-    seen = at <= now
+    behind = since[(b, *place)]
+    seen = behind <= t
     if sizes.window is not None:
-        seen = seen & (now - sizes.window < at)
+        seen = seen & (t - sizes.window < behind)
     key = keys[(b, *place, g, d)]
-    score = total(new.query[b, t, g * share + r, d] * key, d) / math.sqrt(sizes.depth)
+    score = total(query[b, t, g * share + r, d] * key, d) / math.sqrt(sizes.depth)
     point = (b, g, r, t, *place)
     scores = compute("attention.scores", point, select(seen, score, float("-inf")))
     weight = softmax(scores, len(place), "attention.weights")

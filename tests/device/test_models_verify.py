@@ -75,11 +75,6 @@ TINY = {
 }
 """One form of every model; C sees the others above."""
 
-UNABLE = {
-    ("paged decoder", "wgsl"): "place − start[b] needs 64 bits, since start is read from data",
-}
-"""Model and backend → why the backend cannot run the model."""
-
 
 def task(name, graph, sizes):
     """A task with random weights, a causal mask, and caches that hold 0, 1, 2 … tokens."""
@@ -122,10 +117,5 @@ def test_a_tiny_model_verifies_on_every_backend(everywhere, name, backend):
         pytest.skip(f"{backend} does not run here: {reason.splitlines()[0]}")
     report = everywhere[name]
     (emitted,) = [r for r in report.results if r.rung is Rung.EMIT and r.backend == backend]
-    if (name, backend) in UNABLE:
-        assert "needs 64 bits" in emitted.unsupported
-        pytest.skip(f"{name} on {backend}: {UNABLE[name, backend]}")
     assert emitted.elements
-    assert not emitted.unsupported
-    assert not report.findings, report.to_text()
-    assert not any(r.undecided for r in report.results), report.to_text()
+    assert report.ok, report.to_text()

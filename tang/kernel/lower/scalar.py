@@ -20,7 +20,7 @@ from tang.kernel.lower import recognise
 from tang.kernel.lower.build import Value, constant
 from tang.kernel.lower.context import Context
 from tang.kernel.lower.ranges import EFFECT, INT32, INT64, Range, point
-from tang.kernel.lower.values import fold_range, is_data
+from tang.kernel.lower.values import chosen_range, fold_range, is_data
 
 Argument = Callable[[int], Value]
 State = Callable[[int, int, tuple[Value, ...]], Value]
@@ -174,7 +174,7 @@ def _is_positive(ctx: Context, e: Expr, divisor: Value) -> bool:
 
 
 def _select(ev: Evaluator, e: Expr, a: list[Value]) -> Value:
-    r = a[1].range | a[2].range if a[1].range and a[2].range else None
+    r = chosen_range(e, a[1].range, a[2].range) if a[1].range and a[2].range else None
     return ev.ctx.builder.op(ev.ctx.type_of(e.sort), "select", *a, range=r)
 
 

@@ -39,12 +39,25 @@ def _step(e: Expr, found: Mapping[int, Range], leaf: Leaf) -> Range:
     if e.op == "to_index":
         return INT32
     if e.op == "select":
-        return found[id(e.args[1])] | found[id(e.args[2])]
+        return chosen_range(e, found[id(e.args[1])], found[id(e.args[2])])
     if e.op == "fold":
         return fold_range(e, found[id(e.args[0])])
     if e.op in EFFECT:
         return EFFECT[e.op](*(found[id(a)] for a in e.args))
     return leaf(e)
+
+
+def chosen_range(e: Expr, first: Range, second: Range) -> Range:
+    """The range of a select from those of its branches: an extremum stays beyond both.
+
+    select(a < b, b, a) is the larger of the two, select(a < b, a, b) the smaller.
+    """
+    test, picks = e.args[0], e.args[1:]
+    if test.op == "lt" and picks == test.args[::-1]:
+        return Range(max(first.lo, second.lo), max(first.hi, second.hi))
+    if test.op == "lt" and picks == test.args:
+        return Range(min(first.lo, second.lo), min(first.hi, second.hi))
+    return first | second
 
 
 @lru_cache(maxsize=8192)
