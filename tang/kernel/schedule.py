@@ -63,6 +63,11 @@ class Schedule:
     def of(self, node: str) -> NodeSchedule:
         return next((s for n, s in self.nodes if n == node), self.default)
 
+    def by_name(self, graph: Graph) -> dict[str, NodeSchedule]:
+        """The schedule of every node of a graph."""
+        named = dict(reversed(self.nodes))
+        return {n.name: named.get(n.name, self.default) for n in graph.nodes}
+
 
 def check_schedule(schedule: Schedule, graph: Graph) -> None:
     """Raise ScheduleError for unknown nodes, bad numbers, types that are no floats, and lanes
@@ -82,8 +87,9 @@ def check_schedule(schedule: Schedule, graph: Graph) -> None:
             f"default: place {schedule.default.place!r} is for nodes by name: whether it is "
             "possible depends on who reads them"
         )
+    chosen = schedule.by_name(graph)
     for node in graph.nodes:
-        _check_shared(node, schedule.of(node.name))
+        _check_shared(node, chosen[node.name])
 
 
 def _check_node(name: str, s: NodeSchedule) -> None:

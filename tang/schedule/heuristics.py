@@ -8,13 +8,14 @@ It runs nothing: what is really fast only a measurement tells.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from tang.ir.extent import Poly
 from tang.ir.graph import Comprehension, Dim, Fact, Graph
 from tang.kernel.ir import F32, Type
 from tang.kernel.schedule import NodeSchedule, Schedule
+from tang.schedule.places import Weighed, choose_places
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,25 +42,31 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What was chosen for a node and why: points, elements per point (None: unknown), reason."""
+    """What was chosen for a node and why: points, elements per point (None: unknown), reason.
+
+    placed  where it is computed, with the operations that inlining repeats, the bytes that it
+            saves, and the ratio that they are compared with
+    """
 
     node: str
     points: int | None
     elements: int | None
     split: int
     reason: str
+    placed: Weighed
 
     def __str__(self) -> str:
         known = (f"{'?' if n is None else n}" for n in (self.points, self.elements))
         points, elements = known
         return (
             f"{self.node}: {points} points × {elements} elements, split {self.split}: {self.reason}"
+            f"\n  {self.placed}"
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A schedule and the choices behind it, one per node in program order."""
+    """A schedule and the choices behind it, one per node in program order, two lines each."""
 
     schedule: Schedule
     choices: tuple[Choice, ...]
@@ -77,22 +84,28 @@ def explain(graph: Graph, options: Options | None = None) -> Explanation:
     """The schedule of `schedule_auto` with a reason for every node."""
     o = options or Options()
     facts = {f.symbol: f for f in graph.facts}
-    choices = tuple(_choose(n, facts, o) for n in graph.nodes)
+    splits = {n.name: _split(n, facts, o) for n in graph.nodes}
+    apart = {name for name, (split, _) in splits.items() if split > 1}
+    places = choose_places(graph, o.storage.bytes, apart)
+    choices = tuple(_choose(n, facts, splits[n.name], places[n.name]) for n in graph.nodes)
     base = NodeSchedule(storage=o.storage, accumulate=o.accumulate, workgroup=o.workgroup)
-    nodes = tuple((c.node, _split(base, c.split)) for c in choices if c.split > 1)
-    return Explanation(Schedule(nodes=nodes, default=base), choices)
-
-
-def _split(base: NodeSchedule, split: int) -> NodeSchedule:
-    return NodeSchedule(
-        split=split, storage=base.storage, accumulate=base.accumulate, workgroup=base.workgroup
+    rows = ((c.node, replace(base, split=c.split, place=c.placed.place)) for c in choices)
+    return Explanation(
+        Schedule(nodes=tuple(r for r in rows if r[1] != base), default=base), choices
     )
 
 
-def _choose(node: Comprehension, facts: Mapping[str, Fact], o: Options) -> Choice:
+def _split(node: Comprehension, facts: Mapping[str, Fact], o: Options) -> tuple[int, str]:
+    """The number of chunks of a node and the reason."""
     points, elements = _volume(node.point, facts), _volume(node.reduce, facts)
-    split, reason = _rule(node, points, elements, facts, o)
-    return Choice(node.name, points, elements, split, reason)
+    return _rule(node, points, elements, facts, o)
+
+
+def _choose(
+    node: Comprehension, facts: Mapping[str, Fact], split: tuple[int, str], placed: Weighed
+) -> Choice:
+    points, elements = _volume(node.point, facts), _volume(node.reduce, facts)
+    return Choice(node.name, points, elements, *split, placed)
 
 
 def _rule(

@@ -1,8 +1,8 @@
 """Places: which nodes have kernels and buffers of their own under a schedule.
 
-Defines `places_of`, which reads `place` of every node and refuses what cannot be, and
-`epilogue_host`, which says in whose kernel a map can be computed or why in none. Relies on graphs
-and schedules alone. It lowers nothing and prefers nothing.
+Defines `places_of`, which reads `place` of every node and refuses what cannot be, and `Draft`,
+which says node by node in whose kernel a map can be computed or why in none. Relies on graphs and
+schedules alone. It lowers nothing and prefers nothing.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from tang.errors import ScheduleError
 from tang.ir.graph import Comprehension, Graph, reads_of
 from tang.ir.view import Affine, Read, Ref, variable
-from tang.kernel.schedule import Schedule
+from tang.kernel.schedule import NodeSchedule, Schedule
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +33,8 @@ class Places:
 
 
 @dataclass(slots=True)
-class _Draft:
-    """What is known while nodes are placed in program order.
+class Draft:
+    """What is known while nodes are placed one by one, in program order.
 
     host   by placed node the node in whose kernel it is computed
     order  the position of each kernel
@@ -110,11 +110,12 @@ def _refused(node: Comprehension, reason: str) -> ScheduleError:
 
 def places_of(graph: Graph, schedule: Schedule) -> Places:
     """Where every node is computed; raises ScheduleError naming the node and the cure."""
-    draft = _Draft()
+    draft = Draft()
+    chosen = schedule.by_name(graph)
     for node in graph.nodes:
-        draft.add(node, schedule.of(node.name).place)
-    _check_inlined(graph, schedule, draft)
-    epilogues = [n.name for n in graph.nodes if schedule.of(n.name).place == "epilogue"]
+        draft.add(node, chosen[node.name].place)
+    _check_inlined(graph, chosen, draft)
+    epilogues = [n.name for n in graph.nodes if chosen[n.name].place == "epilogue"]
     tails: dict[str, tuple[str, ...]] = {}
     held: dict[str, frozenset[Ref]] = {}
     for name in epilogues:
@@ -125,11 +126,11 @@ def places_of(graph: Graph, schedule: Schedule) -> Places:
     return Places(frozenset(draft.reach), tails, held, _stored(graph, draft, set(epilogues)))
 
 
-def _is_at(draft: _Draft, read: Read, host: str) -> bool:
+def _is_at(draft: Draft, read: Read, host: str) -> bool:
     return bool(read.source.output) and draft.host.get(read.source.node) == host
 
 
-def _stored(graph: Graph, draft: _Draft, epilogues: set[str]) -> frozenset[Ref]:
+def _stored(graph: Graph, draft: Draft, epilogues: set[str]) -> frozenset[Ref]:
     """The tensors that are read from memory, and those that the caller wants."""
     found = {o.ref for o in graph.outputs}
     for node in graph.nodes:
@@ -140,7 +141,7 @@ def _stored(graph: Graph, draft: _Draft, epilogues: set[str]) -> frozenset[Ref]:
     return frozenset(found)
 
 
-def _check_inlined(graph: Graph, schedule: Schedule, draft: _Draft) -> None:
+def _check_inlined(graph: Graph, chosen: Mapping[str, NodeSchedule], draft: Draft) -> None:
     wanted = {o.ref.node: o.name for o in graph.outputs}
     for name in draft.reach:
         if name in wanted:
@@ -148,22 +149,9 @@ def _check_inlined(graph: Graph, schedule: Schedule, draft: _Draft) -> None:
                 f"{name}: it is inlined, so nobody stores it, but output {wanted[name]!r} is its "
                 "result: materialise it"
             )
-        s = schedule.of(name)
+        s = chosen[name]
         if s.split > 1 or s.lanes > 1:
             raise ScheduleError(
                 f"{name}: an inlined node is folded by the thread that reads it: give it neither "
                 "split nor lanes, or materialise it"
             )
-
-
-def epilogue_host(graph: Graph, schedule: Schedule, name: str) -> str:
-    """The node in whose kernel a map can be an epilogue while other nodes stay in their places.
-
-    Raises ScheduleError with the reason where there is none.
-    """
-    draft = _Draft()
-    for node in graph.nodes:
-        if node.name == name:
-            return draft.host_of(node)
-        draft.add(node, schedule.of(node.name).place)
-    raise ScheduleError(f"the graph has no node {name!r}")

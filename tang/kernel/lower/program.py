@@ -32,7 +32,7 @@ class _Lowering:
     """What has been decided so far."""
 
     graph: Graph
-    schedule: Schedule
+    chosen: dict[str, NodeSchedule]
     sizes: Sizes
     places: Places
     known: frozenset[Ref]
@@ -59,14 +59,16 @@ def lower(graph: Graph, schedule: Schedule | None = None) -> Plan:
     check_schedule(schedule, graph)
     _check_splits(schedule, graph)
     places = places_of(graph, schedule)
-    work = _Lowering(graph, schedule, sizes_of(graph.facts), places, needed_refs(graph))
+    work = _Lowering(
+        graph, schedule.by_name(graph), sizes_of(graph.facts), places, needed_refs(graph)
+    )
     for i in graph.inputs:
         work.results[Ref(i.name)] = INPUT
         _add_buffer(work, Ref(i.name), i.name, i.shape, i.sort, schedule.default.storage)
     for node in graph.nodes:
         _describe(work, node)
     for node in graph.nodes:
-        if schedule.of(node.name).place == "materialise":
+        if work.chosen[node.name].place == "materialise":
             _lower_node(work, node)
     plan = Plan(
         graph=graph,
@@ -99,7 +101,7 @@ def _describe(work: _Lowering, node: Comprehension) -> None:
     work.states[node.name] = states
     work.results |= values.result_ranges(node, work.sizes, work.results, states)
     work.dims[node.name] = result_dims(node)
-    schedule = work.schedule.of(node.name)
+    schedule = work.chosen[node.name]
     for name in node.output_names():
         ref = Ref(node.name, name)
         if ref in work.known:
@@ -111,12 +113,12 @@ def _describe(work: _Lowering, node: Comprehension) -> None:
 
 
 def _recipe(work: _Lowering, node: Comprehension) -> Recipe:
-    accumulate = work.schedule.of(node.name).accumulate
+    accumulate = work.chosen[node.name].accumulate
     return Recipe(node, accumulate, work.states[node.name], work.dims[node.name])
 
 
 def _lower_node(work: _Lowering, node: Comprehension) -> None:
-    schedule = work.schedule.of(node.name)
+    schedule = work.chosen[node.name]
     targets = [n for n in node.output_names() if Ref(node.name, n) in work.places.stored]
     apart = {n: d for n in targets if (d := dims_apart(work, node, n)) is not None}
     together = tuple(n for n in targets if n not in apart)
@@ -165,7 +167,7 @@ def dims_apart(work: _Lowering, node: Comprehension, name: str) -> tuple[Dim, ..
 def _main_kernels(
     work: _Lowering, node: Comprehension, targets: tuple[str, ...], tails: tuple[Tail, ...]
 ) -> None:
-    schedule = work.schedule.of(node.name)
+    schedule = work.chosen[node.name]
     lanes = 1 if node.monoid is None or not node.reduce else schedule.lanes
     taken = work.places.held.get(node.name, frozenset())
     held = tuple(n for n in node.output_names() if Ref(node.name, n) in taken)

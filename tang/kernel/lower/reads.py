@@ -102,7 +102,7 @@ def _is_inside(ctx: Context, read: Read) -> bool:
     shape = ctx.tensors[read.source].shape
     own = zip(read.view.coords, shape, strict=True)
     inside = all(address.proved_inside(ctx, c, n) for c, n in own)
-    return inside and all(is_safe(ctx, g) for g in read.view.gathers)
+    return inside and all(_is_proved(ctx, g) for g in read.view.gathers)
 
 
 def load(ctx: Context, buffer: Buffer, at: Value, r: Range | None = None) -> Value:

@@ -1,0 +1,248 @@
+"""Where nodes are computed: inline, in an epilogue, or in a kernel of their own.
+
+Defines `choose_places`, which weighs the operations that inlining repeats against the bytes that
+need not be written and read, with both numbers for every node. Relies on `counts`, and on lowering
+for what an epilogue may be. It runs nothing; nodes are judged one by one, readers first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from tang.errors import ScheduleError
+from tang.ir.graph import Comprehension, Graph, reads_of
+from tang.ir.view import Read, Ref
+from tang.kernel.lower.inline_places import Draft
+from tang.schedule.counts import (
+    Sizes,
+    bytes_of,
+    degree,
+    evaluations,
+    is_same_point,
+    operations,
+    sizes_of,
+)
+
+RATIO: Final = 192
+"""Repeated operations that a saved byte is worth: narrow products are repeated, wide ones not."""
+
+LARGE_RATIO: Final = 16384
+"""The same for a tensor that outgrows all that the caller gives and wants, as scores of attention
+do: no input or output is larger, or none grows as fast with the symbols. Memory runs out first."""
+
+DEEPEST: Final = 8
+"""Levels of inlined nodes in inlined nodes."""
+
+MOST_CODE: Final = 256
+"""Copies of inlined nodes in one kernel."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """A node's place and the numbers behind it.
+
+    repeated  operations that inlining does more often than a kernel of the node would
+    saved     bytes of its results, written once and read once by every node that reads them
+    limit     operations per byte up to which it is inlined
+    """
+
+    place: str
+    repeated: int
+    saved: int
+    limit: int
+    reason: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.place}: {self.reason} (inlining repeats {self.repeated} operations and saves "
+            f"{self.saved} bytes, limit {self.limit} a byte)"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Use:
+    """One read of a node by another."""
+
+    node: Comprehension
+    read: Read
+
+
+@dataclass(slots=True)
+class _Judge:
+    """What is known while nodes are judged, readers before what they read.
+
+    demand  by node how often its body is evaluated
+    copies  by inlined node and by kernel how often its code stands there
+    level   by inlined node how deeply
+    code    by kernel how many copies of inlined nodes it has
+    folds   by node whether it ends a fold
+    """
+
+    graph: Graph
+    sizes: Sizes
+    real: int
+    uses: Mapping[str, tuple[_Use, ...]]
+    order: Mapping[str, int]
+    wanted: frozenset[str]
+    apart: Set[str]
+    largest: int
+    degree: int
+    demand: dict[str, int] = field(default_factory=dict)
+    copies: dict[str, dict[str, int]] = field(default_factory=dict)
+    level: dict[str, int] = field(default_factory=dict)
+    code: dict[str, int] = field(default_factory=dict)
+    folds: dict[str, bool] = field(default_factory=dict)
+    places: dict[str, Weighed] = field(default_factory=dict)
+
+    def judge(self, node: Comprehension) -> None:
+        """Whether a node is inlined."""
+        points = self.sizes.points(node.point)
+        uses = self.uses.get(node.name, ())
+        times = [self.demand[u.node.name] * evaluations(u.node, u.read, self.sizes) for u in uses]
+        cost = operations(node, self.sizes)
+        repeated = max(sum(times) - points, 0) * cost
+        refs = sorted({u.read.source for u in uses}, key=str)
+        saved = sum(self._traffic(ref) for ref in refs)
+        limit = LARGE_RATIO if any(self._is_large(ref) for ref in refs) else RATIO
+        obstacle = self._obstacle(node, uses)
+        place = "materialise"
+        if not obstacle:
+            cheap = repeated <= limit * saved
+            obstacle = "few operations for the bytes" if cheap else "too many operations"
+            place = "inline" if cheap else place
+        self.places[node.name] = Weighed(place, repeated, saved, limit, obstacle)
+        self.demand[node.name] = points
+        if place == "inline":
+            self._inline(node, sum(times), uses)
+
+    def _traffic(self, ref: Ref) -> int:
+        readers = {u.node.name for u in self.uses[ref.node] if u.read.source == ref}
+        return (1 + len(readers)) * bytes_of(self.graph, ref, self.sizes, self.real)
+
+    def _is_large(self, ref: Ref) -> bool:
+        shape = self.graph.shape(ref)
+        if any(extent.symbols for extent in shape):
+            return degree(shape) > self.degree
+        return self.sizes.volume(shape) >= self.largest
+
+    def _obstacle(self, node: Comprehension, uses: tuple[_Use, ...]) -> str:
+        """Why a node is not even weighed, or nothing."""
+        if node.name in self.wanted:
+            return "its result is wanted"
+        if not uses:
+            return "nothing reads it"
+        if node.name in self.apart:
+            return "several threads fold it"
+        if all(self._could_follow(u, node) for u in uses):
+            return "what reads it can be its epilogue"
+        if self._level(uses) > DEEPEST:
+            return f"nodes are inlined {DEEPEST} deep in what reads it"
+        code = self._copies(uses)
+        if any(self.code.get(kernel, 0) + n > MOST_CODE for kernel, n in code.items()):
+            return f"a kernel that reads it has {MOST_CODE} copies of inlined nodes"
+        return ""
+
+    def _could_follow(self, use: _Use, node: Comprehension) -> bool:
+        """Whether a map that has a kernel could be the epilogue of a fold with the same points."""
+        if use.node.monoid is not None or self._is_inlined(use.node):
+            return False
+        return is_same_point(use.node, node, use.read) and self._ends_a_fold(node)
+
+    def _ends_a_fold(self, node: Comprehension) -> bool:
+        """Whether a node is a fold, or a map of the last node it reads that ends one."""
+        way, last = [node.name], node
+        while last.name not in self.folds and (source := self._continued(last)) is not None:
+            way.append(source.name)
+            last = source
+        found = self.folds.get(last.name, last.monoid is not None)
+        self.folds.update(dict.fromkeys(way, found))
+        return found
+
+    def _continued(self, node: Comprehension) -> Comprehension | None:
+        """Of a map, the last node that it reads, if it reads that at its own point."""
+        reads = [r for r in reads_of(node) if r.source.output]
+        if node.monoid is not None or not reads:
+            return None
+        read = max(reads, key=lambda r: self.order[r.source.node])
+        source = self.graph.nodes[self.order[read.source.node]]
+        return source if is_same_point(node, source, read) else None
+
+    def _is_inlined(self, node: Comprehension) -> bool:
+        return self.places[node.name].place == "inline"
+
+    def _level(self, uses: tuple[_Use, ...]) -> int:
+        return 1 + max(self.level.get(u.node.name, 0) for u in uses)
+
+    def _copies(self, uses: tuple[_Use, ...]) -> dict[str, int]:
+        found: dict[str, int] = {}
+        for u in uses:
+            own = {u.node.name: 1} if not self._is_inlined(u.node) else self.copies[u.node.name]
+            for kernel, n in own.items():
+                found[kernel] = found.get(kernel, 0) + n
+        return found
+
+    def _inline(self, node: Comprehension, times: int, uses: tuple[_Use, ...]) -> None:
+        self.demand[node.name] = times
+        self.level[node.name] = self._level(uses)
+        self.copies[node.name] = self._copies(uses)
+        for kernel, n in self.copies[node.name].items():
+            self.code[kernel] = self.code.get(kernel, 0) + n
+
+
+def choose_places(graph: Graph, real: int, apart: Set[str]) -> dict[str, Weighed]:
+    """A place for every node, with the numbers behind it.
+
+    real   bytes of a real in memory
+    apart  nodes that several threads fold, which are not inlined
+    """
+    sizes = sizes_of(graph)
+    given = [i.shape for i in graph.inputs] + [graph.shape(o.ref) for o in graph.outputs]
+    judge = _Judge(
+        graph,
+        sizes,
+        real,
+        _uses(graph),
+        {n.name: i for i, n in enumerate(graph.nodes)},
+        frozenset(o.ref.node for o in graph.outputs),
+        apart,
+        max((sizes.volume(shape) for shape in given), default=0),
+        max((degree(shape) for shape in given), default=0),
+    )
+    for node in reversed(graph.nodes):
+        judge.judge(node)
+    return _with_epilogues(graph, judge.places)
+
+
+def _uses(graph: Graph) -> dict[str, tuple[_Use, ...]]:
+    found: dict[str, dict[_Use, None]] = {}
+    for node in graph.nodes:
+        for read in reads_of(node):
+            if read.source.output:
+                found.setdefault(read.source.node, {})[_Use(node, read)] = None
+    return {name: tuple(uses) for name, uses in found.items()}
+
+
+def _with_epilogues(graph: Graph, places: Mapping[str, Weighed]) -> dict[str, Weighed]:
+    """The same with every map that can be an epilogue in the place of one."""
+    draft, found = Draft(), {}
+    for node in graph.nodes:
+        weighed = places[node.name]
+        if weighed.place == "materialise" and node.monoid is None and _follows(draft, node):
+            host = draft.host[node.name]
+            reason = f"{weighed.reason}, and {host!r} has what it reads"
+            weighed = replace(weighed, place="epilogue", reason=reason)
+        else:
+            draft.add(node, weighed.place)
+        found[node.name] = weighed
+    return found
+
+
+def _follows(draft: Draft, node: Comprehension) -> bool:
+    """Whether a map can be an epilogue; it then is one in the draft."""
+    try:
+        draft.add(node, "epilogue")
+    except ScheduleError:
+        return False
+    return True
