@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from tang.rewrite.rule import Rule
+from tang.rewrite.rules.chunk import CHUNK_SCAN
 from tang.rewrite.rules.cse import COMMON_SUBEXPRESSION
 from tang.rewrite.rules.dead import DEAD_NODE, DEAD_OUTPUT, DEAD_PART
 from tang.rewrite.rules.dims import MERGE_DIMS
@@ -15,6 +16,7 @@ from tang.rewrite.rules.hoist import HOIST_INVARIANT_FACTORS
 from tang.rewrite.rules.logsumexp import LOGSUMEXP
 from tang.rewrite.rules.maps import SUBSTITUTE_MAPS
 from tang.rewrite.rules.readback import READ_BACK, READ_BACK_MEAN
+from tang.rewrite.rules.scan import GATE_TO_WHERE, RECOGNISE_SCAN
 from tang.rewrite.rules.siblings import MERGE_SIBLINGS
 from tang.rewrite.rules.simplify import SIMPLIFY_EXPR
 from tang.rewrite.rules.softmax import SHIFT_SOFTMAX, STABILIZE_SOFTMAX
@@ -22,7 +24,8 @@ from tang.rewrite.rules.views import COMPOSE_VIEWS
 from tang.rewrite.rules.welford import WELFORD
 
 _RECOGNISE: Final = (
-    STABILIZE_SOFTMAX, SHIFT_SOFTMAX, LOGSUMEXP, WELFORD, READ_BACK, READ_BACK_MEAN,
+    STABILIZE_SOFTMAX, SHIFT_SOFTMAX, LOGSUMEXP, WELFORD, GATE_TO_WHERE, RECOGNISE_SCAN,
+    READ_BACK, READ_BACK_MEAN,
 )  # fmt: skip
 
 _PLAIN: Final = (SIMPLIFY_EXPR, COMMON_SUBEXPRESSION, COMPOSE_VIEWS)
@@ -31,7 +34,10 @@ _FUSE: Final = (SUBSTITUTE_MAPS, HOIST_INVARIANT_FACTORS, MERGE_SIBLINGS, MERGE_
 
 _ROWS: Final = (*_PLAIN, *_RECOGNISE, *_DEAD, *_FUSE)
 
-RULES: Final[dict[str, Rule]] = {r.name: r for r in _ROWS}
+_ON_REQUEST: Final = (CHUNK_SCAN,)
+"""Rules that trade one cost for another: applied when named, never by default."""
+
+RULES: Final[dict[str, Rule]] = {r.name: r for r in (*_ROWS, *_ON_REQUEST)}
 """The rules by name."""
 
 PIPELINE: Final = tuple(r.name for r in _ROWS)
