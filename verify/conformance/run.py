@@ -42,8 +42,12 @@ def conformance_cases() -> tuple[Case, ...]:
     return (*operation_cases(), *statement_cases(), *program_cases())
 
 
-def run_conformance(device: Device, cases: Sequence[Case] | None = None) -> Report:
+def run_conformance(
+    device: Device, cases: Sequence[Case] | None = None, on: Terms | None = None
+) -> Report:
     """Run cases (all by default) on a device; `ok` means that it conforms.
+
+    on  the terms to follow; None: those of the device's own profile
 
     The report has a finding for every case that differs, crashes, or is refused without a
     reason in `GAPS`. Raises nothing that the device or the emitter raise: that is a finding.
@@ -52,7 +56,7 @@ def run_conformance(device: Device, cases: Sequence[Case] | None = None) -> Repo
     findings: list[Finding] = []
     runnable, excused = [], []
     try:
-        terms = terms_of(device)
+        terms = terms_of(device) if on is None else on
     except DeviceError as e:
         result = RungResult(Rung.EMIT, device.name, unsupported=str(e))
         return Report(f"conformance of {device.name}", (result,))
