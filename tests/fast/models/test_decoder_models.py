@@ -88,9 +88,12 @@ def test_a_dense_cache_gives_what_whole_sequences_give(sizes, starts, new):
     agree(graph, data, y=y, keys=full[0], values=full[1])
 
 
-@pytest.mark.parametrize("sizes", SIZES.values(), ids=SIZES)
+PAGED = {f"{name}, pages of 3": (sizes, 3) for name, sizes in SIZES.items()}
+PAGED |= {f"pages of {page}": (SMALL, page) for page in (1, 2, 16)}
+
+
+@pytest.mark.parametrize(("sizes", "page"), PAGED.values(), ids=PAGED)
 @pytest.mark.parametrize(("starts", "new"), STARTS.values(), ids=STARTS)
-@pytest.mark.parametrize("page", [1, 4])
 def test_pages_give_what_whole_sequences_give(sizes, starts, new, page):
     graph = paged_decoder_layer(sizes, page)
     w = parameters_of(graph)
