@@ -12,6 +12,7 @@ from tang.rewrite.rules.chunk import CHUNK_SCAN
 from tang.rewrite.rules.cse import COMMON_SUBEXPRESSION
 from tang.rewrite.rules.dead import DEAD_NODE, DEAD_OUTPUT, DEAD_PART
 from tang.rewrite.rules.dims import MERGE_DIMS
+from tang.rewrite.rules.extremum import ARGMAX, GATHER_AT_ARGMAX
 from tang.rewrite.rules.hoist import HOIST_INVARIANT_FACTORS
 from tang.rewrite.rules.logsumexp import LOGSUMEXP
 from tang.rewrite.rules.maps import SUBSTITUTE_MAPS
@@ -20,12 +21,13 @@ from tang.rewrite.rules.scan import GATE_TO_WHERE, RECOGNISE_SCAN
 from tang.rewrite.rules.siblings import MERGE_SIBLINGS
 from tang.rewrite.rules.simplify import SIMPLIFY_EXPR
 from tang.rewrite.rules.softmax import SHIFT_SOFTMAX, STABILIZE_SOFTMAX
+from tang.rewrite.rules.topk import TOP_K
 from tang.rewrite.rules.views import COMPOSE_VIEWS
 from tang.rewrite.rules.welford import WELFORD
 
 _RECOGNISE: Final = (
     STABILIZE_SOFTMAX, SHIFT_SOFTMAX, LOGSUMEXP, WELFORD, GATE_TO_WHERE, RECOGNISE_SCAN,
-    READ_BACK, READ_BACK_MEAN,
+    ARGMAX, GATHER_AT_ARGMAX, TOP_K, READ_BACK, READ_BACK_MEAN,
 )  # fmt: skip
 
 _PLAIN: Final = (SIMPLIFY_EXPR, COMMON_SUBEXPRESSION, COMPOSE_VIEWS)
