@@ -80,9 +80,11 @@ def mul(a: Expr, b: Expr) -> Expr:
 
 
 def add(a: Expr, b: Expr) -> Expr:
-    """a + b, where adding the constant 0 adds nothing."""
+    """a + b, where adding the constant 0 adds nothing and two constants are one."""
     if a is ZERO:
         return b
+    if isinstance(a.payload, Fraction) and isinstance(b.payload, Fraction):
+        return real(a.payload + b.payload)
     return a if b is ZERO else apply("add", a, b)
 
 

@@ -114,7 +114,9 @@ def _renumbered(root: Expr, components: dict[int, int], inputs: dict[int, int]) 
     return done[root]
 
 
-def _scan(frame: Frame, part: Monoid, factor: Factor, dims: tuple[Dim, ...], is_after: bool) -> Comprehension:
+def _scan(
+    frame: Frame, part: Monoid, factor: Factor, dims: tuple[Dim, ...], is_after: bool
+) -> Comprehension:
     """The node that folds, for every element, the elements before or after it."""
     node = frame.node
     taken = {d.name for d in frame.dims}

@@ -251,6 +251,9 @@ class _Solver:
         box = {**self.now.free, **phases}
         low = lowest(whole, box) or poly(0)
         extent = self._reach(whole, low, box)
+        if extent.is_constant and low.is_constant and right.const.is_constant:
+            far = d0 * (stride - 1) if d0 > 1 else 0
+            low, extent = self._clamped(p, stride, far, right.const, (low, extent))
         distance = self.now.found[p] - right.const - low * stride
         found = self.located(distance, stride, d0, names, extent)
         self.replace(p, {names[0]: extent, **phases}, found)
@@ -261,6 +264,19 @@ class _Solver:
         if phase_part.terms:
             return [Equation(left - phase_part + low, whole - phase_part)]
         return [Equation(left, right)]
+
+    def _clamped(
+        self, p: str, stride: int, far: int, const: Poly, reach: tuple[Poly, Poly]
+    ) -> tuple[Poly, Poly]:
+        """Lowest quotient and their number, without those that no source element asks for."""
+        low, extent = reach
+        if not self.now.params[p].is_constant:
+            return reach
+        first = -const.constant - stride * low.constant  # of distance, at source element 0
+        last = first + self.now.params[p].constant - 1
+        skip = max(0, (first - far) // stride)
+        count = min(extent.constant, last // stride + 1) - skip
+        return (low + skip, poly(count)) if count > 0 else reach
 
     def _reach(self, whole: Affine, low: Poly, box: dict[str, Poly]) -> Poly:
         high = highest(whole, box)
