@@ -8,6 +8,7 @@ other mutant the whole ladder is climbed again. It helps no verdict and chooses 
 
 from __future__ import annotations
 
+import functools
 import os
 import pickle
 import select
@@ -23,6 +24,7 @@ from tang.fuzz.formats import Formats
 from tang.fuzz.mutants.apply import Mutant, apply_mutant
 from tang.fuzz.mutants.blame import emitted, harmed
 from tang.fuzz.mutants.catalogue import mutant_named
+from tang.kernel.profile import Profile
 from tang.verify import Finding, Report, Rung, Task, Verdict, verify_batch
 from tang.verify.backends import open_backend
 from tang.verify.ladder import Climb, climbs_of, emitted_on
@@ -92,6 +94,7 @@ class _Known:
     formats: Formats
     cases: list[Case] = field(default_factory=list)
     climbs: list[Climb] = field(default_factory=list)
+    profiles: dict[str, Profile] = field(default_factory=dict)
 
     def grow(self, count: int, climb: bool) -> None:
         """Know so many draws, and their references if wanted."""
@@ -99,6 +102,13 @@ class _Known:
         self.cases += draw_batch(self.seed, max(missing, 0), len(self.cases), self.formats)
         if climb:
             self.climbs += climbs_of([_task(c) for c in self.cases[len(self.climbs) : count]])
+
+    def profile(self, backend: str) -> None:
+        """Know the profile of a device that opens its driver to find it, if need be by itself."""
+        if backend not in self.profiles:
+            found = _asked(lambda: open_backend(backend).profile, backend)
+            if isinstance(found, Profile):
+                self.profiles[backend] = found
 
 
 def serve() -> Callable[[Ask], dict[str, Any]]:
@@ -127,6 +137,7 @@ def _answer(ask: Ask, known: _Known) -> dict[str, Any]:
     done, hit = 0, None
     for stage in _stages(ask.examples):
         known.grow(stage, is_late(mutant))
+        known.profile(ask.backend)
         hit = _forked(mutant, ask.backend, known, done, stage)
         if hit is not None:
             return _described(mutant, known, hit)
@@ -159,14 +170,36 @@ def _described(mutant: Mutant, known: _Known, hit: Hit) -> dict[str, Any]:
 
 def _forked(mutant: Mutant, backend: str, known: _Known, start: int, stop: int) -> Hit | None:
     """The first finding in draws start … stop − 1 with the mutant planted, in a fresh process."""
+
+    def search() -> Hit | None:
+        apply_mutant(mutant)
+        _give_profile(known, backend)
+        return _search(mutant, backend, known, start, stop)
+
+    found = _asked(search, backend, _SLOW * (stop - start + 4))
+    if found is None or isinstance(found, Hit):
+        return found
+    return Hit(start, Finding(mutant.rung, Verdict.CRASH, str(found), backend=backend))
+
+
+def _give_profile(known: _Known, backend: str) -> None:
+    """Spare a device the work of finding its profile, where it would keep what it finds."""
+    device = open_backend(backend)
+    kept = vars(type(device)).get("profile")
+    if backend in known.profiles and isinstance(kept, functools.cached_property):
+        vars(device)["profile"] = known.profiles[backend]
+
+
+def _asked(question: Callable[[], Any], backend: str, seconds: float = 600.0) -> Any:  # noqa: ANN401
+    """What a question gives in a forked process; a text where that failed, died or hung."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(reading)
-        _run_child(mutant, backend, known, (start, stop), writing)
+        _answer_and_end(question, backend, writing)
     os.close(writing)
     try:
-        return _received(reading, child, _SLOW * (stop - start + 4))
+        return _received(reading, seconds)
     finally:
         os.close(reading)
         with suppress(ProcessLookupError):
@@ -174,43 +207,31 @@ def _forked(mutant: Mutant, backend: str, known: _Known, start: int, stop: int) 
         os.waitpid(child, 0)
 
 
-def _run_child(
-    mutant: Mutant, backend: str, known: _Known, draws: tuple[int, int], writing: int
-) -> NoReturn:
-    """Never returns: what came of it goes through the pipe, an exception as a finding."""
-    found: Hit | None
+def _answer_and_end(question: Callable[[], Any], backend: str, writing: int) -> NoReturn:
+    """Never returns: the answer, or an exception as a text, goes through the pipe."""
     try:
-        apply_mutant(mutant)
-        found = _search(mutant, backend, known, *draws)
+        found = question()
         open_backend(backend).close()
     except BaseException as e:  # noqa: BLE001 — a forked process must not go on as its parent
-        text = f"the checking process died: {type(e).__name__}: {e}"
-        found = Hit(draws[0], Finding(mutant.rung, Verdict.CRASH, text, backend=backend))
+        found = f"the checking process ended: {type(e).__name__}: {e}"
     with os.fdopen(writing, "wb") as pipe:
         pickle.dump(found, pipe)
     os._exit(0)
 
 
-def _received(reading: int, child: int, seconds: float) -> Hit | None:
-    """What the forked process sent; a finding without a kernel when it died or hung."""
+def _received(reading: int, seconds: float) -> Any:  # noqa: ANN401 - any answer
+    """What the forked process sent."""
     deadline, data = time.monotonic() + seconds, b""
     while True:
         left = deadline - time.monotonic()
         ready, _, _ = select.select([reading], [], [], max(left, 0.0))
         if not ready:
-            return _lost(Verdict.TIMEOUT, f"process {child} did not answer in {seconds:g} s")
+            return f"the checking process did not answer in {seconds:g} s"
         piece = os.read(reading, 2**16)
         if not piece:
             break
         data += piece
-    if not data:
-        return _lost(Verdict.CRASH, f"process {child} died")
-    found: Hit | None = pickle.loads(data)  # noqa: S301 - our own child's
-    return found
-
-
-def _lost(verdict: Verdict, text: str) -> Hit:
-    return Hit(0, Finding(Rung.EMIT, verdict, text))
+    return pickle.loads(data) if data else "the checking process died"  # noqa: S301 - our child's
 
 
 def _search(mutant: Mutant, backend: str, known: _Known, start: int, stop: int) -> Hit | None:

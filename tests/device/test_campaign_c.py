@@ -7,7 +7,7 @@ import pytest
 from tang.errors import TangBugError
 from tang.fuzz import Options, run_campaign
 from tang.fuzz.mutants import MUTANTS, Mutant, apply_mutant, mutant_named
-from tang.fuzz.mutants.power import run_power
+from tang.fuzz.mutants.power import PowerOptions, read_table, run_power
 from tang.verify import Rung, Verdict
 
 
@@ -26,8 +26,40 @@ def test_a_campaign_without_backends_climbs_up_to_replay():
 
 @pytest.mark.parametrize("name", ["fill-is-zero", "nan-lost", "sub-is-add"])
 def test_a_mutant_of_each_rung_is_found_and_blamed(name):
-    report = run_power((1,), [mutant_named(name)], examples=200)
+    options = PowerOptions(seeds=(1,), mutants=(mutant_named(name),), examples=200)
+    report = run_power(options)
     assert report.ok, report.to_text()
+
+
+@pytest.mark.parametrize("name", ["where-is-strict", "sub-is-add"])
+def test_a_trial_finds_a_mutant_in_the_draw_in_which_a_campaign_does(name):
+    (trial,) = run_power(PowerOptions(seeds=(2,), mutants=(mutant_named(name),))).trials
+    options = Options(backends=("c",), examples=60, seed=2, batch=10, stop=True, mutant=name)
+    found = run_campaign(options).found
+    assert trial.draw == min(f.index for f in found) + 1
+    assert (trial.blamed, trial.verdict) in {
+        (f.finding.rung.value, f.finding.verdict.value) for f in found
+    }
+
+
+def test_a_table_is_gone_on_from(tmp_path):
+    table = tmp_path / "mutants.json"
+    first, second = mutant_named("sub-is-add"), mutant_named("or-is-and")
+    run_power(PowerOptions(seeds=(1,), mutants=(first,), examples=60, table=table))
+    before = read_table(table)
+    asked = PowerOptions(seeds=(1,), mutants=(first, second), examples=60, table=table)
+    report = run_power(asked)
+    assert [t.mutant.name for t in report.trials] == ["sub-is-add", "or-is-and"]
+    assert set(before) < set(read_table(table))
+    assert tuple(read_table(table).values()) == report.trials
+
+
+def test_a_mutant_that_is_missed_is_in_the_report():
+    report = run_power(
+        PowerOptions(seeds=(1,), mutants=(mutant_named("mod-keeps-sign"),), examples=1)
+    )
+    assert not report.ok
+    assert "c not found" in report.to_text()
 
 
 def test_a_mutants_finding_is_shrunk_and_its_folder_holds_the_kernel(tmp_path):

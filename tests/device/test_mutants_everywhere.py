@@ -7,7 +7,7 @@ import pytest
 from tang.errors import DeviceError
 from tang.fuzz import Options, run_campaign
 from tang.fuzz.mutants import mutant_named
-from tang.fuzz.mutants.power import run_power
+from tang.fuzz.mutants.power import PowerOptions, run_power
 from tang.verify import Verdict
 from tang.verify.backends import open_backend
 
@@ -27,12 +27,24 @@ def _backends() -> tuple[str, ...]:
     return found
 
 
-@pytest.mark.parametrize("name", ["quotient-turned-over", "tail-guard-dropped", "download-stale"])
+@pytest.mark.parametrize("name", ["quotient-turned-over", "download-stale", "barriers-dropped"])
 def test_a_mutant_is_found_on_two_languages_and_its_kernel_is_named(name):
     backends = _backends()
-    report = run_power((1,), [mutant_named(name)], backends, examples=40)
+    options = PowerOptions(
+        seeds=(1,), mutants=(mutant_named(name),), backends=backends, examples=60, jobs=2
+    )
+    report = run_power(options)
     assert {t.backend for t in report.trials} == set(backends)
     assert all(t.exact for t in report.trials), report.to_text()
+    assert report.ok
+
+
+def test_a_kernel_that_a_compiler_refuses_is_named():
+    if not _runs("cuda"):
+        pytest.skip("CUDA does not run here")
+    mutants = (mutant_named("symbols-shifted"),)
+    report = run_power(PowerOptions(seeds=(1,), mutants=mutants, backends=("cuda",)))
+    assert report.trials[0].kernel, report.to_text()
     assert report.ok
 
 
