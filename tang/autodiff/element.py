@@ -169,6 +169,15 @@ def index_value(
     return substitute(whole, {iota(n): e for n, e in gathered.items()})
 
 
+def with_extents(
+    value: Expr, dims: Sequence[Dim], every: Sequence[Dim], reads: list[Read], size_of: SizeOf
+) -> Expr:
+    """The value without extents of dims that are not in `dims`; may append reads of extents."""
+    new = {d.name: d.extent for d in dims}
+    moved = _Moved({}, {d.name: d.extent for d in every}, new, reads, size_of)
+    return moved.value(value)
+
+
 def renamed(element: Element, names: Mapping[str, str]) -> Element:
     """The element with dims renamed."""
     forms = {old: Affine(((new, poly(1)),)) for old, new in names.items()}

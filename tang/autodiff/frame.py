@@ -13,7 +13,13 @@ from dataclasses import dataclass, field
 from tang.autodiff.adjoint import transpose
 from tang.autodiff.algebra import ONE, ZERO, total
 from tang.autodiff.derivative import Derivative, Seed
-from tang.autodiff.element import Element, compact, identity_view, used_reads
+from tang.autodiff.element import (
+    Element,
+    compact,
+    identity_view,
+    used_reads,
+    with_extents,
+)
 from tang.autodiff.tape import Tape
 from tang.ir.expr import REAL, Expr, Sort, arg, walk
 from tang.ir.extent import poly
@@ -86,6 +92,11 @@ class Frame:
             return found.constant
         return self.read(found.ref, self.here(output), REAL, found.masked)
 
+    def within(self, value: Expr, dims: Sequence[Dim]) -> Expr:
+        """The value with extents of dims outside of `dims` as numbers, or read."""
+        every = [*self.dims, *(d for d in dims if d not in self.dims)]
+        return with_extents(value, dims, every, self.reads, self.tape.size)
+
     def is_masked(self, value: Expr) -> bool:
         """Whether a value over these reads can be a structural zero."""
         return self.derivative().masks.masked(value, frozenset(self.masked))
@@ -100,7 +111,7 @@ def distribute(frame: Frame, pulls: Sequence[Pull], active: Collection[Ref]) -> 
             if value is ZERO:
                 continue
             masked = frame.is_masked(value)
-            reads, value = compact(frame.reads, value)
+            reads, value = compact(frame.reads, frame.within(value, pull.dims))
             where = frame.node.where if pull.where is None else pull.where
             element = Element(pull.dims, reads, value, where)
             name = f"d_{read.source.node}_from_{frame.node.name}"

@@ -124,8 +124,9 @@ def _scan(
     forms = {old: variable(new) for old, new in others.items()}
     swaps = {iota(o): iota(n) for o, n in others.items()}
     swaps |= {_extent(o): _extent(n) for o, n in others.items()}
-    bodies = [substitute(node.body[k], swaps) for k in factor.inputs]
-    reads, bodies = _compact_all([renamed_read(r, forms) for r in node.reads], bodies)
+    inside = [frame.within(node.body[k], dims) for k in factor.inputs]
+    bodies = [substitute(e, swaps) for e in inside]
+    reads, bodies = _compact_all([renamed_read(r, forms) for r in frame.reads], bodies)
     place = _place(node.reduce)
     gap = place.substitute(forms) - place if is_after else place - place.substitute(forms)
     where = (*(w.substitute(forms) for w in node.where), gap - 1)
@@ -141,7 +142,7 @@ def _extent(name: str) -> Expr:
     return extent(name)
 
 
-def _other(name: str, taken: set[str]) -> Comprehension:
+def _other(name: str, taken: set[str]) -> str:
     found = f"{name}_other"
     while found in taken:
         found += "_"

@@ -89,7 +89,7 @@ def _reverse_scan(
     back = Dim(_unused(f"{form.step.name}_back", {d.name for d in frame.dims}), form.step.extent)
     last = constant(form.step.extent - 1)
     here = last - variable(back.name)  # the element u, from the last down
-    reads, decay = _next_weight(frame, form, weight, back)
+    reads, decay = _next_weight(frame, form, weight, back, dims)
     added = found.constant
     if found.ref is not None:
         names = [d.name for d in node.tensor(state).dims]
@@ -105,14 +105,16 @@ def _reverse_scan(
     return frame.read(Ref(name, "value"), at, REAL, found.masked)
 
 
-def _next_weight(frame: Frame, form: ScanForm, weight: int, back: Dim) -> tuple[list[Read], Expr]:
+def _next_weight(
+    frame: Frame, form: ScanForm, weight: int, back: Dim, dims: tuple[Dim, ...]
+) -> tuple[list[Read], Expr]:
     """a at the element after u = n − 1 − back, and 1 at the last, where λ is still 0."""
     after = constant(form.step.extent) - variable(back.name)
-    body = frame.node.body[weight]
+    body = frame.within(frame.node.body[weight], (*dims, form.step))
     sorts = {e.payload: e.sort for e in walk(body) if e.op == "arg"}
     reads = [
         _guarded(renamed_read(r, {form.step.name: after}), back, sorts.get(i, REAL))
-        for i, r in enumerate(frame.node.reads)
+        for i, r in enumerate(frame.reads)
     ]
     swaps = {iota(form.step.name): _index(form.step.extent.is_constant, form, back)}
     swaps[extent(form.step.name)] = extent(back.name)

@@ -36,6 +36,7 @@ def shared_node(
     where: tuple[Affine, ...] = (),
 ) -> Ref:
     """A node over the frame's reads, at dims and summed over others."""
+    value = frame.within(value, (*dims, *over))
     reads, body = compact(frame.reads, value)
     element = Element((*dims, *over), reads, body, where)
     return frame.tape.make(f"d_{frame.node.name}_{name}", element, dims, over)

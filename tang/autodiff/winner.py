@@ -39,7 +39,8 @@ def winner(frame: Frame, k: int, dims: tuple[Dim, ...], rule: str) -> Expr | Non
     if any(d.extent == poly(0) for d in node.reduce):
         return None
     point = dims[: len(dims) - len(node.reduce)]
-    reads, body = compact(node.reads, node.body[k])
+    value = frame.within(node.body[k], dims)
+    reads, body = compact(frame.reads, value)
     name = frame.tape.fresh(f"{node.name}_winner")
     made = Comprehension(
         name, point, reads, (body, position(node.reduce)), node.reduce, node.where,
