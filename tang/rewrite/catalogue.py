@@ -18,6 +18,7 @@ from tang.rewrite.rules.logsumexp import LOGSUMEXP
 from tang.rewrite.rules.maps import SUBSTITUTE_MAPS
 from tang.rewrite.rules.readback import READ_BACK, READ_BACK_MEAN
 from tang.rewrite.rules.scan import GATE_TO_WHERE, RECOGNISE_SCAN
+from tang.rewrite.rules.segment import SEGMENT_SUM
 from tang.rewrite.rules.siblings import MERGE_SIBLINGS
 from tang.rewrite.rules.simplify import SIMPLIFY_EXPR
 from tang.rewrite.rules.softmax import SHIFT_SOFTMAX, STABILIZE_SOFTMAX
@@ -36,7 +37,7 @@ _FUSE: Final = (SUBSTITUTE_MAPS, HOIST_INVARIANT_FACTORS, MERGE_SIBLINGS, MERGE_
 
 _ROWS: Final = (*_PLAIN, *_RECOGNISE, *_DEAD, *_FUSE)
 
-_ON_REQUEST: Final = (CHUNK_SCAN,)
+_ON_REQUEST: Final = (CHUNK_SCAN, SEGMENT_SUM)
 """Rules that trade one cost for another: applied when named, never by default."""
 
 RULES: Final[dict[str, Rule]] = {r.name: r for r in (*_ROWS, *_ON_REQUEST)}
