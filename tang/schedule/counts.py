@@ -13,8 +13,8 @@ from typing import Final
 
 from tang.ir.expr import LEAVES, Expr, Sort, walk
 from tang.ir.extent import Poly
-from tang.ir.graph import Comprehension, Dim, Fact, Graph
-from tang.ir.view import GATHERED, Read, Ref
+from tang.ir.graph import Comprehension, Dim, Fact, Graph, Tensor
+from tang.ir.view import GATHERED, Read
 
 ASSUMED: Final = 1024
 """What a symbolic extent without a declared maximum counts as (or its minimum, if larger)."""
@@ -84,10 +84,10 @@ def evaluations(node: Comprehension, read: Read, sizes: Sizes) -> int:
     return along * sizes.points(d for d in node.reduce if d.name in names)
 
 
-def bytes_of(graph: Graph, ref: Ref, sizes: Sizes, real: int) -> int:
+def bytes_of(tensor: Tensor, sizes: Sizes, real: int) -> int:
     """The bytes of a tensor, `real` for each real."""
-    each = {Sort.REAL: real, Sort.INDEX: 4, Sort.BOOL: 1}[graph.sort(ref)]
-    return each * sizes.volume(graph.shape(ref))
+    each = {Sort.REAL: real, Sort.INDEX: 4, Sort.BOOL: 1}[tensor.sort]
+    return each * sizes.volume(tensor.shape)
 
 
 def degree(shape: tuple[Poly, ...]) -> int:

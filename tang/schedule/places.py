@@ -30,7 +30,7 @@ RATIO: Final = 192
 
 LARGE_RATIO: Final = 16384
 """The same for a tensor that outgrows all that the caller gives and wants, as scores of attention
-do: no input or output is larger, or none grows as fast with the symbols. Memory runs out first."""
+do: every input and output is smaller, or grows less with the symbols. Memory runs out first."""
 
 DEEPEST: Final = 8
 """Levels of inlined nodes in inlined nodes."""
@@ -119,13 +119,14 @@ class _Judge:
 
     def _traffic(self, ref: Ref) -> int:
         readers = {u.node.name for u in self.uses[ref.node] if u.read.source == ref}
-        return (1 + len(readers)) * bytes_of(self.graph, ref, self.sizes, self.real)
+        tensor = self.graph.nodes[self.order[ref.node]].tensor(ref.output)
+        return (1 + len(readers)) * bytes_of(tensor, self.sizes, self.real)
 
     def _is_large(self, ref: Ref) -> bool:
-        shape = self.graph.shape(ref)
+        shape = self.graph.nodes[self.order[ref.node]].tensor(ref.output).shape
         if any(extent.symbols for extent in shape):
             return degree(shape) > self.degree
-        return self.sizes.volume(shape) >= self.largest
+        return self.sizes.volume(shape) > self.largest
 
     def _obstacle(self, node: Comprehension, uses: tuple[_Use, ...]) -> str:
         """Why a node is not even weighed, or nothing."""

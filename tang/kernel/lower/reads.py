@@ -314,7 +314,8 @@ def _coordinate(ctx: Context, form: Affine, extent: Poly, pinned: int) -> Value:
     if value.integer is not None and not inside.lo <= value.integer <= inside.hi:
         value = b.literal(0)
     r = inside if value.range is None else value.range.limited(inside)
-    return Value(value.expr, max(value.depth, pinned), r, value.height)
+    depth = max([pinned, value.depth, *(ctx.env[v].depth for v in form.variables)])
+    return Value(value.expr, depth, r, value.height)
 
 
 def recalled(ctx: Context, ref: Ref, value: Value) -> Value:

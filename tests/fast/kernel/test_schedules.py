@@ -65,8 +65,8 @@ def test_an_explanation_has_two_lines_per_node() -> None:
         "  materialise: what reads it can be its epilogue (inlining repeats 0 operations and saves "
         "8192 bytes, limit 192 a byte)\n"
         "g: ? points × 1 elements, split 1: nothing to reduce\n"
-        "  epilogue: its result is wanted, and 'f' has what it reads (inlining repeats 0 operations "
-        "and saves 0 bytes, limit 192 a byte)"
+        "  epilogue: its result is wanted, and 'f' has what it reads (inlining repeats 0 "
+        "operations and saves 0 bytes, limit 192 a byte)"
     )
 
 
