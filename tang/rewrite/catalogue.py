@@ -13,6 +13,7 @@ from tang.rewrite.rules.cse import COMMON_SUBEXPRESSION
 from tang.rewrite.rules.dead import DEAD_NODE, DEAD_OUTPUT, DEAD_PART
 from tang.rewrite.rules.dims import MERGE_DIMS
 from tang.rewrite.rules.extremum import ARGMAX, GATHER_AT_ARGMAX
+from tang.rewrite.rules.gradient_stop import STOP_MAX_GRADIENT
 from tang.rewrite.rules.hoist import HOIST_INVARIANT_FACTORS
 from tang.rewrite.rules.logsumexp import LOGSUMEXP
 from tang.rewrite.rules.maps import SUBSTITUTE_MAPS
@@ -27,6 +28,7 @@ from tang.rewrite.rules.views import COMPOSE_VIEWS
 from tang.rewrite.rules.welford import WELFORD
 
 _RECOGNISE: Final = (
+    STOP_MAX_GRADIENT,
     STABILIZE_SOFTMAX, SHIFT_SOFTMAX, LOGSUMEXP, WELFORD, GATE_TO_WHERE, RECOGNISE_SCAN,
     ARGMAX, GATHER_AT_ARGMAX, TOP_K, READ_BACK, READ_BACK_MEAN,
 )  # fmt: skip
