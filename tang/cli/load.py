@@ -1,7 +1,8 @@
 """Program files on the command line: a graph from `FILE.json` or `FILE.py:NAME`.
 
-Defines `load_graph` and `load_object`. Relies on the IR's JSON reader, which never executes
-anything, and on `runpy` for Python files, which the user asked to run. It verifies nothing.
+Defines `load_graph`, `load_object` and `parse_size`. Relies on the IR's JSON reader, which never
+executes anything, and on `runpy` for Python files, which the user asked to run. It verifies
+nothing.
 """
 
 from __future__ import annotations
@@ -55,6 +56,14 @@ def load_object(argument: str) -> object:
         return getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError) as e:
         raise UsageError(f"cannot load {argument!r}: {e}") from e
+
+
+def parse_size(text: str) -> tuple[str, int]:
+    """The symbol and the number of `--size SYMBOL=NUMBER`; raises UsageError for anything else."""
+    symbol, _, number = text.partition("=")
+    if not symbol or not number.isdigit():
+        raise UsageError(f"--size takes SYMBOL=NUMBER, as in seq=16, not {text!r}")
+    return symbol, int(number)
 
 
 def _split(argument: str) -> tuple[Path, str]:

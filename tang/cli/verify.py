@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from tang.cli.load import UsageError
+from tang.cli.load import UsageError, parse_size
 
 if TYPE_CHECKING:
     from tang.verify.report import Report
@@ -52,7 +52,7 @@ def command(
     from tang.cli.foreign import Request, reports_of
 
     allowed = [_verdict(a) for a in allow or []]
-    sizes = dict(_size(s) for s in size or [])
+    sizes = dict(parse_size(s) for s in size or [])
     if spec or launch:
         request = Request(
             spec=spec, launch=launch, language=language, on=on, budget=budget, seed=seed,
@@ -97,10 +97,3 @@ def _verdict(name: str) -> Verdict:
     if name.upper() not in Verdict.__members__:
         raise UsageError(f"unknown verdict {name!r}: one of {', '.join(Verdict.__members__)}")
     return Verdict[name.upper()]
-
-
-def _size(text: str) -> tuple[str, int]:
-    symbol, _, number = text.partition("=")
-    if not symbol or not number.isdigit():
-        raise UsageError(f"--size takes SYMBOL=NUMBER, as in seq=16, not {text!r}")
-    return symbol, int(number)

@@ -12,7 +12,7 @@ from typing import Final
 
 from tang.ir.expr import INDEX, Expr
 from tang.ir.graph import Comprehension
-from tang.ir.view import GATHERED, Affine, Read, View, constant, variable
+from tang.ir.view import GATHERED, Affine, Read, Ref, View, constant, variable
 from tang.rewrite.linear import linear
 from tang.rewrite.matching import acceptable, pruned, tidy
 from tang.rewrite.program import Program
@@ -33,7 +33,28 @@ def _find(program: Program, node: Comprehension) -> Edit | None:
         if acceptable(program, node, changed):
             text = f"{node.name} reads {source} → {node.name} reads what it copies"
             return Edit((node.name,), (changed,), node.name, text, context=(source,))
-    return None
+    return _whole(program, node)
+
+
+def _whole(program: Program, node: Comprehension) -> Edit | None:
+    """A node that only repeats a result, for the caller → the result, under the node's name."""
+    if len(node.body) != 1 or node.monoid is not None or not program.is_output(node.name):
+        return None
+    read = node.reads[0] if len(node.reads) == 1 and node.body[0].op == "arg" else None
+    source = program.node(read.source.node) if read is not None else None
+    if read is None or source is None or program.is_output(source.name):
+        return None
+    same = tuple(variable(d.name) for d in node.point)
+    shape, sort = program.type_of(read.source)
+    kept = shape == tuple(d.extent for d in node.point) and sort is node.body[0].sort
+    if read.view != View(same) or not kept:
+        return None
+    results = [o for o in source.output_names() if o in program.used(source.name)]
+    redirect = {Ref(source.name, o): Ref(node.name, o) for o in results}
+    redirect[Ref(node.name, node.outputs[0])] = Ref(node.name, read.source.output)
+    new = replace(source, name=node.name)
+    text = f"{node.name} repeats {read.source} → {source.name} is called {node.name}"
+    return Edit((source.name, node.name), (new,), source.name, text, redirect)
 
 
 def _through(program: Program, read: Read, domain: Domain) -> tuple[Read, str] | None:
@@ -111,7 +132,7 @@ def _with_gather(view: View, k: int, new: tuple[Read, ...], form: Affine) -> Vie
 COMPOSE_VIEWS: Final = Rule(
     "compose-views",
     "a read of a copy (reshape, slice, transpose, pad, flip, gather) → a read of what it copies, "
-    "under both guards",
+    "under both guards; a whole copy for the caller → the original under its name",
     "any",
     frozenset(),
     "Tang.compose_views",

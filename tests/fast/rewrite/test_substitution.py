@@ -217,3 +217,20 @@ def test_renaming_never_captures_a_dim():
         renamed(node, {"i": "r"})
     swapped = renamed(node, {"i": "r", "r": "i"})
     assert swapped.reads[0].view.coords == (R, I0)
+
+
+def test_a_whole_copy_for_the_caller_is_the_original_under_its_name():
+    total = folded("a", N, dims(r=3), [read("x", I0, R)], arg(0), monoid=MAX)
+    near = mapped("m", N, [read("a.value", I0)], apply("neg", arg(0)))
+    copy = mapped("b", N, [read("a.value", I0)], arg(0))
+    before = graph([vector("x", "n", 3)], [total, near, copy], "b.u", "m.u")
+    after = through(before, "compose-views")
+    assert [n.name for n in after.nodes] == ["b", "m"]
+    assert str(after.outputs[0].ref) == "b.value"
+
+
+def test_a_copy_of_a_part_or_in_another_order_is_a_copy():
+    total = folded("a", dims(i=2, j=2), dims(r=3), [read("x", I0, J, R)], arg(0), monoid=MAX)
+    copy = mapped("b", dims(i=2, j=2), [read("a.value", J, I0)], arg(0))
+    before = graph([vector("x", 2, 2, 3)], [total, copy], "b.u")
+    assert rewrite(before, ["compose-views"]).trace == ()
