@@ -33,6 +33,7 @@ class Backend(Protocol):
     def run(self, graph: Graph, inputs: Mapping[str, Array]) -> Mapping[str, Array]:
         """Compile and run a graph without symbols; an array per output name.
 
+        Asked twice about every case: two answers that differ are NONDETERMINISTIC.
         Real inputs are f64 arrays whose values are exactly f32, indices i64, truth values bool.
         """
 

@@ -1,8 +1,9 @@
 """Foreign backends against the definition of the IR.
 
-Defines `BlackBox`, which runs a backend on cases and compares with the enclosure of all honest f32
-results. Relies on `freedom` for the criterion and on `backend` for the process. It sees outputs
-alone: it cannot say which kernel is wrong, and what rounding could decide it leaves undecided.
+Defines `BlackBox`, which runs a backend twice on every case and compares the answers with each
+other and with the enclosure of all honest f32 results. Relies on `freedom` for the criterion and on
+`backend` for the process. It sees outputs alone: it cannot say which kernel is wrong, and what
+rounding could decide it leaves undecided.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from tang.interpreter import interpret
 from tang.ir.bind import bind
 from tang.ir.expr import Sort
 from tang.ir.graph import Graph
+from tang.verify.compare import bit_equal, describe
 from tang.verify.freedom import Allowed, allowed, distances, show
 from tang.verify.report import Finding, Report, RungResult
 from tang.verify.verdict import Rung, Verdict
@@ -43,20 +45,32 @@ class BlackBox:
 
     def _check(self, case: Case) -> Report:
         graph = bind(case.graph, case.sizes)
-        answer = self._host.run(graph, case.inputs)
+        first = self._host.run(graph, case.inputs)
+        if not isinstance(first, dict):
+            return self._no_answer(case, first)
+        second = self._host.run(graph, case.inputs)
+        if isinstance(second, Died | Hung):
+            return self._no_answer(case, second)
+        problem = _difference(first, second)
+        if problem:
+            text = "the second answer to one question differs from the first"
+            return self._fault(case, Verdict.NONDETERMINISTIC, text, problem, "second answer")
+        return self._compare(case, graph, first)
+
+    def _no_answer(self, case: Case, answer: Unsupported | Died | Hung) -> Report:
         if isinstance(answer, Unsupported):
             result = RungResult(Rung.BACKEND, self._name, unsupported=answer.reason)
             return Report(case.name, (result,))
         if isinstance(answer, Died):
             text = f"the backend {answer.reason.partition(chr(10))[0]}"
             return self._fault(case, Verdict.CRASH, text, answer.reason)
-        if isinstance(answer, Hung):
-            text = f"{answer.what} within {answer.seconds:g} s"
-            return self._fault(case, Verdict.TIMEOUT, text, "")
-        return self._compare(case, graph, answer)
+        text = f"{answer.what} within {answer.seconds:g} s"
+        return self._fault(case, Verdict.TIMEOUT, text, "")
 
-    def _fault(self, case: Case, verdict: Verdict, message: str, detail: str) -> Report:
-        origin = detail.strip().rpartition("\n")[2][:200]
+    def _fault(
+        self, case: Case, verdict: Verdict, message: str, detail: str, origin: str = ""
+    ) -> Report:
+        origin = origin or detail.strip().rpartition("\n")[2][:200]
         finding = Finding(
             Rung.BACKEND, verdict, message, backend=self._name, detail=detail, origin=origin
         )
@@ -93,6 +107,22 @@ class BlackBox:
             detail=detail,
             origin="values" if detail else "type",
         )
+
+
+def _difference(first: Mapping[str, Array], second: object) -> str:
+    """How a second answer differs from the first; "" when every bit is the same, NaNs apart."""
+    if not isinstance(second, dict):
+        return "the backend declined what it had answered"
+    if first.keys() != second.keys():
+        return f"outputs {', '.join(sorted(first))}, then {', '.join(sorted(second))}"
+    for name, array in first.items():
+        if array.dtype.kind not in "fiub" or array.dtype.itemsize > 8:
+            continue  # no answer that could be right: see _wrong_type
+        equal = bit_equal(array, second[name])
+        if not equal.all():
+            detail = describe(array, second[name], equal, ("first answer", "second answer"))
+            return f"output {name}: {detail}"
+    return ""
 
 
 def _wrong_type(answer: Array | None, expected: Array, graph: Graph, name: str) -> str:

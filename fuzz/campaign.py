@@ -20,12 +20,14 @@ from tang.fuzz.coverage import Coverage
 from tang.fuzz.findings import write_finding
 from tang.fuzz.formats import Formats, formats_of
 from tang.fuzz.ladder import accused
+from tang.fuzz.pace import Pace
 from tang.fuzz.pool import Died, Pool
 from tang.fuzz.progress import Progress
 from tang.fuzz.worker import Batch, Batched, Hit, Setup, Shrink, Shrunk
 from tang.verify import Finding, Verdict
 
 Bucket = tuple[str, str, str, str]
+_LEAST_OVERTIME: Final = 3.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +35,9 @@ class Options:
     """What a campaign does.
 
     backends    names ("c") and factories ("package.module:factory"); empty: up to replay
-    examples    draws; seconds ends them earlier
+    examples    draws
+    seconds     no batch begins later: batches are as large as the time left allows, and one that
+                has not ended a quarter later (`overtime`), at least 3 seconds, is cut off
     batch       draws that are compiled together
     out         where findings are written; None writes none
     patience    seconds that a batch, and a foreign backend's answer, may take
@@ -58,6 +62,11 @@ class Options:
     formats: Formats | None = None
 
     @property
+    def overtime(self) -> float:
+        """Seconds that a batch may take beyond the limit of the campaign."""
+        return max(_LEAST_OVERTIME, (self.seconds or 0.0) / 4)
+
+    @property
     def drawn(self) -> Formats:
         """What draws may ask for."""
         return self.formats or formats_of(self.backends)
@@ -80,18 +89,27 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class CampaignReport:
-    """What a campaign did and found; `interrupted` when it was stopped by Ctrl-C."""
+    """What a campaign did and found; `interrupted` when it was stopped by Ctrl-C.
+
+    cut  draws that were begun and cut off by the limit of seconds; they are not counted otherwise
+    """
 
     options: Options
     coverage: Coverage
     found: tuple[Found, ...]
     seconds: float
     interrupted: bool = False
+    cut: int = 0
 
     @property
     def ok(self) -> bool:
         """Whether nothing was found; UNSUPPORTED and UNDECIDED are counted, not findings."""
         return not self.found
+
+    @property
+    def unwritten(self) -> int:
+        """Findings that have no folder although folders were asked for."""
+        return 0 if self.options.out is None else sum(f.folder is None for f in self.found)
 
     def count(self, verdict: Verdict) -> int:
         """Draws with that verdict on some backend."""
@@ -105,8 +123,9 @@ class CampaignReport:
             f"campaign: seed {self.options.seed}, {self.coverage.draws} draws, "
             f"backends {backends}, {self.seconds:.1f} s, {rate:.1f} draws/s",
             *(["interrupted: draws and findings are those up to then"] if self.interrupted else []),
+            *([f"cut off by the limit of seconds: {self.cut} draws"] if self.cut else []),
             self.coverage.text(),
-            f"findings: {len(self.found)}",
+            f"findings: {len(self.found)}{self._unwritten_text()}",
         ]
         for found in self.found:
             lines.append("")
@@ -129,10 +148,16 @@ class CampaignReport:
             "seconds": round(self.seconds, 3),
             "ok": self.ok,
             "interrupted": self.interrupted,
-            "cells": dict(sorted(self.coverage.cells.items())),
+            "cut": self.cut,
+            "unwritten": self.unwritten,
+            "cells": self.coverage.counts(),
             "outcomes": {f"{b}: {v}": n for (b, v), n in sorted(self.coverage.outcomes.items())},
             "findings": [_found_data(f) for f in self.found],
         }
+
+    def _unwritten_text(self) -> str:
+        most = self.options.max_buckets
+        return f", {self.unwritten} without a folder (at most {most})" if self.unwritten else ""
 
     def _draw(self, index: int) -> str:
         return f"seed {self.options.seed}, index {index}"
@@ -161,7 +186,7 @@ def run_campaign(options: Options) -> CampaignReport:
     """
     start = time.monotonic()
     coverage = Coverage(formats=options.drawn)
-    campaign = _Campaign(options, start, coverage)
+    campaign = _Campaign(options, start, coverage, Pace(options.seconds, options.overtime, start))
     setup = Setup(
         options.backends,
         options.seed,
@@ -179,7 +204,9 @@ def run_campaign(options: Options) -> CampaignReport:
     finally:
         pool.close()
     found, seconds = tuple(campaign.found.values()), time.monotonic() - start
-    return CampaignReport(options, campaign.coverage, found, seconds, interrupted)
+    return CampaignReport(
+        options, campaign.coverage, found, seconds, interrupted, campaign.pace.cut
+    )
 
 
 _Task = Batch | Shrink
@@ -187,6 +214,8 @@ _BATCH_FACTOR: Final = 15
 """A batch may take so many times the patience for one backend's answer, and each answer."""
 _FOREIGN_BATCH: Final = 10
 """Foreign backends compile case by case: small batches lose nothing, and little to a hang."""
+_ANSWERS: Final = 2
+"""A foreign backend is asked twice about every case."""
 
 
 @dataclass(slots=True)
@@ -196,6 +225,7 @@ class _Campaign:
     options: Options
     start: float
     coverage: Coverage
+    pace: Pace
     found: dict[Bucket, Found] = field(default_factory=dict)
     shrinking: Counter[Bucket] = field(default_factory=Counter)
 
@@ -205,9 +235,10 @@ class _Campaign:
         drawn = 0
         while True:
             while pool.idle and drawn < self.options.examples and self._may_draw():
-                count = min(self._batch(), self.options.examples - drawn)
-                pool.submit(Batch(drawn, count), self._limit(count))
-                drawn += count
+                most = min(self._batch(), self.options.examples - drawn)
+                batch = Batch(drawn, self.pace.size(most))
+                pool.submit(batch, self.pace.begin(batch, self._limit(batch.count)))
+                drawn += batch.count
             if not pool.busy:
                 break
             for task, answer in pool.results():
@@ -223,19 +254,20 @@ class _Campaign:
         return min(batch, _FOREIGN_BATCH) if self._foreign() else batch
 
     def _limit(self, count: int) -> float:
-        return self.options.patience * (_BATCH_FACTOR + count * self._foreign())
+        return self.options.patience * (_BATCH_FACTOR + count * _ANSWERS * self._foreign())
 
     def _may_draw(self) -> bool:
         if self.options.stop and self._found_everywhere():
             return False
-        limit = self.options.seconds
-        return limit is None or time.monotonic() - self.start < limit
+        return self.pace.left > 0
 
     def _found_everywhere(self) -> bool:
         known = {f.finding.backend for f in self.found.values()}
         return "" in known or (bool(known) and known >= set(self.options.backends))
 
     def _take(self, pool: Pool, task: _Task, answer: Batched | Shrunk | Died) -> None:
+        if isinstance(task, Batch) and self.pace.ended(task, answer):
+            return
         if isinstance(answer, Batched):
             self.coverage.merge(answer.coverage)
             for hit in answer.hits:

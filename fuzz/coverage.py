@@ -1,7 +1,8 @@
 """Coverage: how often a campaign was where.
 
-Defines `Coverage`, counts per cell and per outcome of a backend, which add up across workers.
-Relies on `features` for the cells. It stores no cases.
+Defines `Coverage`, counts per cell and per outcome of a backend, which add up across workers, and
+`coverage_of_draws`, the counts of a campaign that is not run. Relies on `features` for the cells.
+It stores no cases.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from tang.fuzz.case import Case
+from tang.fuzz.case import Case, draw_case
 from tang.fuzz.features import CELLS, cells_of, features
 from tang.fuzz.formats import ALL, Formats
 
@@ -48,6 +49,17 @@ class Coverage:
         """The cells with fewer than `least` draws, in the order of reports."""
         return [c for c in cells_of(self.formats) if self.cells[c] < least]
 
+    def counts(self) -> dict[str, int]:
+        """Draws of every cell, in the order of reports; cells without any are there too."""
+        return {c: self.cells[c] for c in cells_of(self.formats)}
+
+    def thin_text(self, least: int = 20) -> str:
+        """Which cells have fewer than `least` draws, with their counts."""
+        thin = [f"{c} {self.cells[c]}" for c in self.thin(least)]
+        if not thin:
+            return f"every cell has at least {least} draws"
+        return f"cells with fewer than {least} draws: {', '.join(thin)}"
+
     def text(self) -> str:
         """Two columns per group of cells, then the outcomes per backend."""
         lines = [f"coverage of {self.draws} draws ({self.composed} with two nodes and a reduction)"]
@@ -70,6 +82,11 @@ def coverage_of(cases: Iterable[Case], formats: Formats = ALL) -> Coverage:
     for case in cases:
         total.add(case)
     return total
+
+
+def coverage_of_draws(seed: int, examples: int, formats: Formats = ALL) -> Coverage:
+    """What a campaign would cover, from its draws alone: nothing is compiled or run."""
+    return coverage_of((draw_case(seed, i, formats) for i in range(examples)), formats)
 
 
 def _formats_text(formats: Formats) -> str:

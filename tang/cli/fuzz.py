@@ -42,13 +42,17 @@ def command(
         float,
         typer.Option(
             min=0.0,
-            help="stop drawing after so long; with --power, begin no mutant then; 0 never does",
+            help="begin no batch after so long, and cut off what has not ended a quarter later "
+            "(3 s at least); with --power, begin no mutant then; 0 never does",
         ),
     ] = 0.0,
     patience: Annotated[
         float, typer.Option(min=0.1, help="seconds that your compiler's answer may take")
     ] = 20.0,
     out: Annotated[Path, typer.Option(help="where findings go, a folder each")] = Path("findings"),
+    coverage: Annotated[
+        bool, typer.Option("--coverage", help="count what the draws cover, and run nothing")
+    ] = False,
     power: Annotated[
         bool, typer.Option("--power", help="plant every mutant in turn: is it found and blamed?")
     ] = False,
@@ -89,6 +93,8 @@ def command(
             table=table,
         )
         _power(asked, as_json)
+    if coverage:
+        _coverage(_backends(backends), examples, seed, as_json)
     from tang.fuzz.campaign import Options, run_campaign
 
     options = Options(
@@ -104,6 +110,17 @@ def command(
     report = run_campaign(options)
     print(json.dumps(report.to_data(), indent=1) if as_json else report.to_text())
     raise typer.Exit(1 if report.found else 130 if report.interrupted else 0)
+
+
+def _coverage(backends: tuple[str, ...], examples: int, seed: int, as_json: bool) -> NoReturn:
+    """What a campaign with these options would cover; nothing is compiled or run."""
+    from tang.fuzz.coverage import coverage_of_draws
+    from tang.fuzz.formats import formats_of
+
+    found = coverage_of_draws(seed, examples, formats_of(backends))
+    data = {"draws": found.draws, "cells": found.counts(), "thin": found.thin()}
+    print(json.dumps(data, indent=1) if as_json else f"{found.text()}\n{found.thin_text()}")
+    raise typer.Exit(0)
 
 
 def _check_writable(out: Path) -> None:

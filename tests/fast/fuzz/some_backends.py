@@ -139,6 +139,38 @@ def slow():
     return Slow({})
 
 
+class Unsteady(Table):
+    """Every other answer is off by one bit of its reals, which f32 may be."""
+
+    calls = 0
+
+    def run(self, graph, inputs):
+        self.calls += 1
+        outputs = interpret(graph, inputs)
+        odd = self.calls % 2
+        return {
+            n: np.nextafter(v, 9) if v.dtype.kind == "f" and odd else v for n, v in outputs.items()
+        }
+
+
+def unsteady():
+    return Unsteady({})
+
+
+class Fickle(Table):
+    """Declines every second question."""
+
+    calls = 0
+
+    def supports(self, graph):
+        self.calls += 1
+        return None if self.calls % 2 else "not again"
+
+
+def fickle():
+    return Fickle({})
+
+
 class Careless(Table):
     """Forgets an output, or its shape."""
 

@@ -69,6 +69,20 @@ def test_a_hang_is_a_timeout():
     assert verdicts(check("slow", 1, seconds=0.5)) == {Verdict.TIMEOUT}
 
 
+def test_a_second_answer_that_differs_is_nondeterministic_even_where_both_are_allowed():
+    (report,) = check("unsteady", 1)
+    (finding,) = report.findings
+    assert finding.verdict is Verdict.NONDETERMINISTIC
+    assert "first answer" in finding.detail
+    assert "second answer" in finding.detail
+
+
+def test_a_backend_that_declines_what_it_answered_is_nondeterministic():
+    (report,) = check("fickle", 1)
+    assert [f.verdict for f in report.findings] == [Verdict.NONDETERMINISTIC]
+    assert "declined" in report.findings[0].detail
+
+
 def test_what_a_backend_prints_and_reads_does_not_disturb_it():
     assert verdicts(check("chatty", 2)) == set()
 

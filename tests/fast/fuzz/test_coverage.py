@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tang.fuzz.case import draw_batch
-from tang.fuzz.coverage import Coverage, coverage_of
+from tang.fuzz.coverage import Coverage, coverage_of, coverage_of_draws
 from tang.fuzz.features import CELLS, cells_of
 from tang.fuzz.formats import formats_of
 from tang.ir.expr import OPS
@@ -20,6 +20,19 @@ def test_every_cell_has_twenty_of_two_thousand_draws_and_half_are_composed():
 def test_every_operation_and_every_monoid_is_a_cell():
     assert {f"op:{op}" for op in OPS} <= set(CELLS)
     assert {f"monoid:{name}" for name in BUILTIN} <= set(CELLS)
+
+
+def test_the_coverage_of_draws_is_that_of_the_campaign_and_names_what_is_thin():
+    coverage = coverage_of_draws(seed=2, examples=20)
+    assert coverage == coverage_of(draw_batch(seed=2, count=20))
+    assert coverage.counts().keys() == set(CELLS)
+    assert coverage.thin_text(0) == "every cell has at least 0 draws"
+    assert all(f"{cell} {coverage.cells[cell]}" in coverage.thin_text() for cell in coverage.thin())
+
+
+def test_five_hundred_draws_for_six_languages_fill_every_cell():
+    for seed in (1, 3):
+        assert coverage_of_draws(seed, 500, formats_of(("c", "wgsl"))).thin() == []
 
 
 def test_counts_of_workers_add_up():
