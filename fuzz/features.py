@@ -16,6 +16,7 @@ import numpy as np
 from tang.fuzz.case import Case
 from tang.fuzz.formats import ALL, Formats, schedule_cells
 from tang.fuzz.forms import FORMS, recognised
+from tang.fuzz.places import PLACES, place_cells
 from tang.fuzz.schedules import LANES, SPLITS, WORKGROUPS, needs_functions
 from tang.fuzz.viewkinds import VIEW_KINDS, WHERE_KINDS, view_kinds, where_kind
 from tang.ir.expr import BOOL, INDEX, NAMED, OPS, REAL, Expr, walk
@@ -46,6 +47,7 @@ SCHEDULES: Final = (
     *schedule_cells(ALL),
     "functions-in-f16",
     "functions-in-bf16",
+    *PLACES,
     *(f"workgroup-{n}" for n in sorted(WORKGROUPS)),
 )
 CELLS: Final = tuple(
@@ -181,6 +183,7 @@ def _schedule(case: Case) -> Iterator[str]:
         yield f"store-{chosen.storage.value}-add-{chosen.accumulate.value}"
         if chosen.accumulate in (F16, BF16) and needs_functions(node):
             yield f"functions-in-{chosen.accumulate.value}"
+        yield from place_cells(node, chosen)
         if chosen.workgroup in WORKGROUPS:  # lanes may round it up to others
             yield f"workgroup-{chosen.workgroup}"
 

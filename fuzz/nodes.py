@@ -24,7 +24,7 @@ from tang.fuzz.views import Frame, draw_read
 from tang.ir.expr import BOOL, INDEX, REAL, Expr, Sort, apply, arg, extent, iota, real
 from tang.ir.extent import poly
 from tang.ir.graph import Comprehension, Dim
-from tang.ir.view import Affine, Read, Ref, variable
+from tang.ir.view import Affine, Read, Ref, View, constant, variable
 
 _POINT_NAMES: Final = ("i", "j", "k")
 _REDUCE_NAMES: Final = ("r", "s")
@@ -80,11 +80,20 @@ def draw_node(source: Source, program: Program, name: str) -> None:
 
 
 def _draw_map(source: Source, program: Program, name: str) -> None:
-    rank = weighted(source, ((12, 0), (38, 1), (35, 2), (15, 3)))
-    dims = _draw_dims(source, program, _POINT_NAMES[:rank], POINTS)
+    followed = _followed(source, program) if chance(source, 30) else None
+    if followed is None:
+        rank = weighted(source, ((12, 0), (38, 1), (35, 2), (15, 3)))
+        dims = _draw_dims(source, program, _POINT_NAMES[:rank], POINTS)
+    else:
+        sizes = followed.shape[: len(program.nodes[-1].point)]
+        dims = tuple(zip(_POINT_NAMES, sizes, strict=False))
     scope = _NodeScope(Frame(program, dims))
     count = weighted(source, ((76, 1), (17, 2), (7, 3)))
+    if followed is not None:
+        _follow(scope, followed)
     values = [source.part(partial(_map_value, scope)) for _ in range(count)]
+    if followed is not None:
+        values[0] = _with_followed(scope, values[0])
     if not scope.reads:
         values[0] = _anchored(source, scope, values[0])
     node = Comprehension(
@@ -95,6 +104,36 @@ def _draw_map(source: Source, program: Program, name: str) -> None:
         outputs=_MAP_OUTPUTS[:count],
     )
     _append(program, node, dict(dims), [rg.computed(v.range) for v in values])
+
+
+def _followed(source: Source, program: Program) -> Tensor | None:
+    """A result of the last node, with all its points, for a map over the same points."""
+    if not program.nodes:
+        return None
+    last = program.nodes[-1]
+    points = tuple(d.extent for d in last.point)
+    own = [t for t in program.tensors if t.ref.node == last.name and t.sort is REAL]
+    whole = [t for t in own if tuple(s.poly for s in t.shape[: len(points)]) == points]
+    return choose(source, whole) if whole else None
+
+
+def _follow(scope: _NodeScope, tensor: Tensor) -> None:
+    """Make the first read of a map that of a result at the map's own point."""
+    names = [variable(name) for name, _ in scope.frame.dims]
+    axes = [constant(0)] * (len(tensor.shape) - len(names))
+    scope.reads.append(Read(tensor.ref, View((*names, *axes))))
+    scope.values.append(Value(arg(0, tensor.sort), tensor.range))
+    scope.frame.program.unread.discard(tensor.ref.node)
+
+
+def _with_followed(scope: _NodeScope, value: Value) -> Value:
+    """The value, or of another sort instead a function of the first read, combined with that."""
+    read = _bounded(scope.values[0], 2.0**30)
+    if value.expr.sort is not REAL:
+        return read
+    value = _bounded(value, 2.0**30)
+    bounds = rg.plus(value.range, read.range)
+    return _bounded(Value(apply("add", value.expr, read.expr), bounds), _LARGEST_STORED)
 
 
 def _map_value(scope: _NodeScope, source: Source) -> Value:

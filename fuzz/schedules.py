@@ -14,6 +14,7 @@ from fractions import Fraction
 from typing import Final
 
 from tang.fuzz.formats import ALL, Formats
+from tang.fuzz.places import draw_places
 from tang.fuzz.source import Source, chance, choose, weighted
 from tang.ir.expr import Expr, walk
 from tang.ir.format import format_named
@@ -37,7 +38,8 @@ def draw_schedule(
         return Schedule()
     default = NodeSchedule(storage=weighted(source, formats.inputs))
     nodes = tuple((n.name, _draw_node(source, n, n.name in in_order, formats)) for n in graph.nodes)
-    return Schedule(nodes=nodes, default=default)
+    placed = source.part(lambda s: draw_places(s, graph, nodes))
+    return Schedule(nodes=placed, default=default)
 
 
 def needs_functions(node: Comprehension) -> bool:
