@@ -1,7 +1,7 @@
 """Random graphs with more for rules to find: copies in the way, twins, and factors.
 
-Defines `enriched`. Relies on the fuzzer's graphs; every change leaves a legal graph over the same
-inputs, of another meaning perhaps. It checks nothing.
+Defines `enriched` and `faults`, which checks rules on them. Relies on the fuzzer's graphs; every
+change leaves a legal graph over the same inputs, of another meaning perhaps. Nothing shrinks.
 """
 
 from __future__ import annotations
@@ -9,18 +9,26 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
-from tang.errors import GraphError
+from structural_examples import EXAMPLES
+
+from tang.errors import GraphError, LimitError
+from tang.fuzz.case import draw_case
 from tang.ir.expr import REAL, apply, arg, real
 from tang.ir.graph import Comprehension, Dim, Graph, Output
 from tang.ir.monoids import SUM
 from tang.ir.validate import validate
 from tang.ir.view import Affine, Read, Ref, View, constant, variable
+from tang.rewrite import RULES, rewrite
 from tang.rewrite.substitution import renamed
+from tang.verify.equality import compare_graphs
+from tang.verify.rewriting import checker
+
+STRUCTURAL = [n for n in RULES if n in EXAMPLES]
 
 
 def enriched(graph: Graph, seed: int) -> Graph:
     """The graph after a few random changes that keep it legal."""
-    rng = random.Random(seed)
+    rng = random.Random(seed)  # noqa: S311 - draws, not secrets
     for _ in range(rng.randint(1, 4)):
         change = rng.choice((with_copy, with_copy, with_map, with_twin, with_factor))
         new = change(graph, rng)
@@ -103,7 +111,7 @@ def with_twin(graph: Graph, rng: random.Random) -> Graph:
         body = tuple(apply("neg", b) if b.sort is REAL else b for b in twin.body)
         twin = replace(twin, body=body)
     twin = replace(twin, name=f"twin{len(graph.nodes)}")
-    wanted = rng.choice([o for o in node.output_names()])
+    wanted = rng.choice(node.output_names())
     output = Output(f"more{len(graph.outputs)}", Ref(twin.name, wanted))
     changed = _inserted(graph, n + 1, twin, keep=True)
     return replace(changed, outputs=(*graph.outputs, output))
@@ -127,3 +135,30 @@ def with_factor(graph: Graph, rng: random.Random) -> Graph:
     output = Output(f"more{len(graph.outputs)}", Ref(total.name, "value"))
     changed = _inserted(graph, n + 1, total, keep=True)
     return replace(changed, outputs=(*graph.outputs, output))
+
+
+def faults(name: str, seed: int, start: int, count: int) -> list[str]:
+    """What is wrong after a rule (or "pipeline") on enriched draws; half of them in strict mode.
+
+    Every application is checked alone, and the whole program on the draw's data.
+    """
+    rules = STRUCTURAL if name == "pipeline" else [name]
+    local, found = checker(), []
+    for n in range(start, start + count):
+        case = draw_case(seed, n)
+        graph, strict = enriched(case.graph, n), n % 2 == 0
+        done = rewrite(graph, rules, strict, check=local)
+        exact = strict or all(RULES[s.rule].strict for s in done.trace)
+        if done.trace and _takes(graph, case.inputs):
+            results = compare_graphs(graph, done.graph, case.inputs, strict=exact)
+            found += [f"draw {n}: {c.detail()}" for c in results if c.different]
+    return found
+
+
+def _takes(graph: Graph, inputs) -> bool:
+    """Whether the interpreter takes the data: a gather may lie outside its source."""
+    try:
+        compare_graphs(graph, graph, inputs, strict=True)
+    except (GraphError, LimitError):
+        return False
+    return True
