@@ -25,9 +25,10 @@ fuzz: $(STAMP)   ## a differential campaign over every backend that runs here
 
 test: lint types unit campaign mutants   ## everything that gates a merge (under 15 minutes on two cores)
 
-test-gpu: $(STAMP)   ## profiles, the conformance suite and 100 draws on every backend of a machine with a GPU
+test-gpu: $(STAMP)   ## profiles, both conformance suites and 100 draws on every backend of a machine with a GPU
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[cuda]' || true
 	$(BIN)/python tools/gpu.py --draws 100 --out results/gpu.json
+	$(BIN)/python -m pytest -m gpu tests/device
 
 lint: $(STAMP)   ## style
 	$(BIN)/ruff check .

@@ -24,6 +24,7 @@ def named(*names):
     return found
 
 
+@pytest.mark.gpu
 @pytest.mark.parametrize("name", BACKENDS)
 def test_the_backend_conforms(name):
     try:
