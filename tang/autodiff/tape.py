@@ -14,7 +14,7 @@ from typing import Final
 from tang.autodiff.algebra import ONE, ZERO, total
 from tang.autodiff.element import Element, build, compact, identity_view, joined
 from tang.autodiff.solve import Quotient
-from tang.ir.expr import Expr, apply, arg, index, iota
+from tang.ir.expr import Expr, apply, arg, index, iota, walk
 from tang.ir.extent import Poly
 from tang.ir.graph import Comprehension, Dim, Graph
 from tang.ir.monoids import COUNT
@@ -114,7 +114,7 @@ class Tape:
     def _settle(self, ref: Ref, terms: list[Term]) -> Cotangent:
         dims = self.dims(ref)
         masked = all(t.masked for t in terms)
-        if all(not t.reads and t.value.names == frozenset() for t in terms):
+        if all(not t.reads and _is_constant(t.value) for t in terms):
             return Cotangent(None, total([t.value for t in terms]), masked)
         if len(terms) == 1:
             there = identity_view([d.name for d in dims])
@@ -164,6 +164,11 @@ class Tape:
             self.append(Comprehension(name, (), (), (one,), dims, (), COUNT))
             self.shared["size", p] = Ref(name, "value")
         return self.shared["size", p]
+
+
+def _is_constant(value: Expr) -> bool:
+    """Whether a value means the same in every node: neither coordinates nor extents of dims."""
+    return not value.names and all(e.op != "extent" for e in walk(value))
 
 
 def _name_of(ref: Ref) -> str:
