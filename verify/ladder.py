@@ -95,6 +95,10 @@ def _verified(tasks: Sequence[Task], devices: Mapping[str, Device]) -> list[Repo
             accuracies(device)  # here, since balls have one precision for all threads
     if devices:
         _emit_everywhere(climbs, devices)
+    for c in climbs:
+        if c.native and not devices:
+            reason = "native functions belong to a device, and none was given"
+            c.results.append(RungResult(Rung.EXPAND, unsupported=reason))
     return [_report(c) for c in climbs]
 
 

@@ -64,6 +64,11 @@ def test_builtins_give_the_same_bits_in_every_surrounding(name):
     assert report.results[0].elements > 200_000
 
 
+def test_without_a_device_native_maths_are_not_judged():
+    report = verify(program(), inputs(), (), math="native")
+    assert [v for v in report.verdicts() if v is not Verdict.PASS] == [Verdict.UNSUPPORTED]
+
+
 def planted(monkeypatch, language, op, form):
     """The language with another form for one function of f32."""
     dialect = unit.DIALECTS[language]
