@@ -28,6 +28,7 @@ from tang.verify.derive import Derivation, derive
 from tang.verify.follow import Terms, native_terms, replay_on, terms_of, unsteady_in
 from tang.verify.inputs import random_inputs
 from tang.verify.native import accuracies, check_native, native_subject
+from tang.verify.places import check_places
 from tang.verify.report import Finding, Report, RungResult
 from tang.verify.rung_emit import Trial, check_emit, jobs_of, trials
 from tang.verify.rung_expand import check_expand
@@ -215,7 +216,12 @@ def _lower(climb: _Climb, subject: Subject) -> Lowered | None:
     lowered = climb.attempt(Rung.LOWER, lambda: check_lower(subject))
     if lowered is not None:
         climb.note(lowered.result, lowered.findings)
-    return lowered
+        placed = (
+            [] if lowered.findings else climb.attempt(Rung.LOWER, lambda: check_places(subject))
+        )
+        climb.findings.extend(placed or ())
+        return lowered if placed == [] else None
+    return None
 
 
 def _expand(climb: _Climb, subject: Subject) -> Replay | None:

@@ -14,6 +14,7 @@ from tang.fuzz.mutants.cooperation import COOPERATION
 from tang.fuzz.mutants.device_jobs import DEVICE_JOBS
 from tang.fuzz.mutants.emission import EMISSION
 from tang.fuzz.mutants.expanding import EXPANDING
+from tang.fuzz.mutants.inlining import INLINING
 from tang.fuzz.mutants.lowering import LOWERING
 from tang.fuzz.mutants.text_barriers import TEXT_BARRIERS
 from tang.fuzz.mutants.text_frames import TEXT_FRAMES
@@ -32,6 +33,7 @@ EVERYWHERE: Final[tuple[Mutant, ...]] = (
 MUTANTS: Final[tuple[Mutant, ...]] = (
     *LOWERING,
     *COOPERATION,
+    *INLINING,
     *EXPANDING,
     *EMISSION,
     *EVERYWHERE,

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
+import sys
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +18,12 @@ from tang.ir.validate import validate
 from tang.kernel.lower import lower
 from tang.kernel.plan import Plan
 from tang.kernel.schedule import Schedule
+
+for _name in ("some_inlined",):  # helpers that importlib mode would not find
+    _spec = importlib.util.spec_from_file_location(_name, Path(__file__).with_name(f"{_name}.py"))
+    if _spec is not None and _spec.loader is not None:
+        sys.modules[_name] = importlib.util.module_from_spec(_spec)
+        _spec.loader.exec_module(sys.modules[_name])
 
 Inputs = Mapping[str, Any]
 Agree = Callable[..., dict[str, Any]]

@@ -1,0 +1,65 @@
+"""Places against bits: inlined nodes and epilogues compute what kernels of their own would store.
+
+Defines `check_places`, a part of the rung `lower`: the plan and the plan of the same schedule with
+every node in a kernel of its own, both replayed in formats, agree bit for bit in every buffer that
+both have. Relies on replay. It sees lost roundings, which f64 arithmetic does not, and nothing of
+what both plans share.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tang.emulator.replay import replay
+from tang.errors import LimitError
+from tang.kernel.lower import lower
+from tang.kernel.plan import Plan
+from tang.kernel.schedule import Schedule
+from tang.verify.compare import bit_equal, describe
+from tang.verify.report import Finding
+from tang.verify.subject import Subject, scheduled, written
+from tang.verify.verdict import Rung, Verdict
+
+
+def check_places(subject: Subject) -> list[Finding]:
+    """The first buffer whose bits depend on where nodes are computed."""
+    schedule = scheduled(subject.task)
+    if all(s.place == "materialise" for _, s in schedule.nodes):
+        return []
+    try:
+        plain = lower(subject.task.graph, everywhere_stored(schedule))
+    except LimitError:
+        return []  # a tensor that only inlining avoids
+    left = replay(plain, subject.stored, sizes=subject.sizes, sanitize=False)
+    right = replay(subject.plan, subject.stored, sizes=subject.sizes, sanitize=False)
+    names = {b.ref: b.name for b in plain.buffers if b.ref is not None}
+    for launch in subject.plan.launches:
+        for name in written(launch):
+            ref = subject.plan.buffer(name).ref
+            if ref is None or ref not in names:
+                continue
+            a, b = left.buffers[names[ref]], right.buffers[name]
+            equal = bit_equal(a, b)
+            if not equal.all():
+                detail = describe(a, b, equal, ("stored", "placed"))
+                return [_finding(subject.plan, name, detail, launch.kernel.name)]
+    return []
+
+
+def everywhere_stored(schedule: Schedule) -> Schedule:
+    """The schedule with every node in a kernel of its own."""
+    nodes = tuple((n, replace(s, place="materialise")) for n, s in schedule.nodes)
+    return replace(schedule, nodes=nodes)
+
+
+def _finding(plan: Plan, name: str, detail: str, kernel: str) -> Finding:
+    ref = plan.buffer(name).ref
+    return Finding(
+        Rung.LOWER,
+        Verdict.WRONG,
+        f"buffer {name} ({ref}) depends on which nodes are inlined or epilogues",
+        kernel=kernel,
+        node=ref.node if ref is not None else "",
+        detail=detail,
+        origin="places",
+    )
