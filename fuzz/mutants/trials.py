@@ -29,7 +29,7 @@ from tang.verify import Finding, Report, Rung, Task, Verdict, verify_batch
 from tang.verify.backends import open_backend
 from tang.verify.ladder import Climb, climbs_of, emitted_on
 
-_STAGES: Final = (16, 60, 200)
+_STAGES: Final = (16, 50, 100)
 """Draws that are known before a process is forked; from the last one on, so many more each."""
 _BATCHES: Final = (2, 4, 10)
 """Sizes of the first batches, and of all that follow: most mutants show at once."""
