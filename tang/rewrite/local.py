@@ -101,7 +101,7 @@ def _wanted(program: Program, names: Sequence[str]) -> list[Ref]:
         for reader in program.readers(name):
             if reader.name not in inside:
                 found |= {r.source: None for r in reads_of(reader) if r.source.node == name}
-        found |= {o.ref: None for o in program.outputs if o.ref.node == name}
+        found |= {Ref(name, o): None for o in sorted(program.wanted(name))}
     return list(found)
 
 

@@ -31,6 +31,7 @@ class Program:
         self.facts: Final[tuple[Fact, ...]] = graph.facts
         self.strict: Final = strict
         self.outputs: list[Output] = list(graph.outputs)
+        self._wanted: dict[str, frozenset[str]] = _by_node(self.outputs)
         self._nodes: Final[dict[str, Comprehension]] = {}
         self._keys: Final[dict[str, Key]] = {}
         self._readers: Final[dict[str, dict[str, None]]] = {name: {} for name in self.inputs}
@@ -61,13 +62,16 @@ class Program:
 
     def is_output(self, name: str) -> bool:
         """Whether the caller wants a result of this node."""
-        return any(o.ref.node == name for o in self.outputs)
+        return name in self._wanted
+
+    def wanted(self, name: str) -> frozenset[str]:
+        """The results of a node that the caller wants."""
+        return self._wanted.get(name, frozenset())
 
     def used(self, name: str) -> frozenset[str]:
         """The results of a node that somebody reads or the caller wants."""
-        reads = (r.source for reader in self.readers(name) for r in reads_of(reader))
-        wanted = (o.ref for o in self.outputs)
-        return frozenset(r.output for r in (*reads, *wanted) if r.node == name)
+        reads = (r.source for n in self._readers.get(name, ()) for r in reads_of(self._nodes[n]))
+        return self.wanted(name).union(r.output for r in reads if r.node == name)
 
     def tensor(self, ref: Ref) -> Tensor:
         """Dims, axes and sort of a result of a node; inputs have `shape` and `sort_of` only."""
@@ -135,7 +139,7 @@ class Program:
         if redirect:
             for name in moved:
                 self._swap(redirected(self._nodes[name], redirect))
-            self.outputs = [Output(o.name, redirect.get(o.ref, o.ref)) for o in self.outputs]
+            self._move_outputs(redirect)
         self._check([*insert, *update], moved, before, redirect)
         return [*(i.name for i in insert), *updated, *moved]
 
@@ -145,7 +149,12 @@ class Program:
             for reader in self.readers(name):
                 if reader.name not in inside:
                     yield from (r.source for r in reads_of(reader) if r.source.node == name)
-        yield from (o.ref for o in self.outputs if o.ref.node in inside)
+            yield from (Ref(name, output) for output in self.wanted(name))
+
+    def _move_outputs(self, redirect: Mapping[Ref, Ref]) -> None:
+        if any(r.output in self.wanted(r.node) for r in redirect):
+            self.outputs = [Output(o.name, redirect.get(o.ref, o.ref)) for o in self.outputs]
+            self._wanted = _by_node(self.outputs)
 
     def _check(
         self,
@@ -185,6 +194,13 @@ class Program:
         key = self._keys[node.name]
         self._drop(node.name)
         self._add(node, key)
+
+
+def _by_node(outputs: Sequence[Output]) -> dict[str, frozenset[str]]:
+    found: dict[str, set[str]] = {}
+    for o in outputs:
+        found.setdefault(o.ref.node, set()).add(o.ref.output)
+    return {node: frozenset(names) for node, names in found.items()}
 
 
 def redirected(node: Comprehension, redirect: Mapping[Ref, Ref]) -> Comprehension:

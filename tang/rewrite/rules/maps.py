@@ -54,7 +54,7 @@ def _find(program: Program, node: Comprehension) -> Edit | None:
 
 def pays(program: Program, source: Comprehension, ref: Ref) -> bool:
     """Whether evaluating a map's result in all its readers costs no more than storing it."""
-    if any(o.ref == ref for o in program.outputs):
+    if ref.output in program.wanted(ref.node):
         return False
     found = list(readings(program, ref))
     inner = sum(1 for reader, read in found if read in reader.reads)
