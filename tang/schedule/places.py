@@ -43,7 +43,8 @@ MOST_CODE: Final = 256
 class Weighed:
     """A node's place and the numbers behind it.
 
-    repeated  operations that inlining does more often than a kernel of the node would
+    repeated  operations that inlining does more often than a kernel of the node would, those of
+              what the node reads included where that is too large to be stored
     saved     bytes of its results, written once and read once by every node that reads them
     limit     operations per byte up to which it is inlined
     """
@@ -78,6 +79,7 @@ class _Judge:
     level   by inlined node how deeply
     code    by kernel how many copies of inlined nodes it has
     folds   by node whether it ends a fold
+    costs   by node the operations of one point
     """
 
     graph: Graph
@@ -94,6 +96,16 @@ class _Judge:
     level: dict[str, int] = field(default_factory=dict)
     code: dict[str, int] = field(default_factory=dict)
     folds: dict[str, bool] = field(default_factory=dict)
+    costs: dict[str, int] = field(default_factory=dict)
+
+    def count(self, node: Comprehension) -> None:
+        """The operations of a point, with those of what it reads that is too large to be stored."""
+        self.costs[node.name] = operations(node, self.sizes) + sum(
+            evaluations(node, r, self.sizes) * self.costs[r.source.node]
+            for r in reads_of(node)
+            if r.source.output and self._is_large(r.source)
+        )
+
     places: dict[str, Weighed] = field(default_factory=dict)
 
     def judge(self, node: Comprehension) -> None:
@@ -101,8 +113,7 @@ class _Judge:
         points = self.sizes.points(node.point)
         uses = self.uses.get(node.name, ())
         times = [self.demand[u.node.name] * evaluations(u.node, u.read, self.sizes) for u in uses]
-        cost = operations(node, self.sizes)
-        repeated = max(sum(times) - points, 0) * cost
+        repeated = max(sum(times) - points, 0) * self.costs[node.name]
         refs = sorted({u.read.source for u in uses}, key=str)
         saved = sum(self._traffic(ref) for ref in refs)
         limit = LARGE_RATIO if any(self._is_large(ref) for ref in refs) else RATIO
@@ -149,7 +160,7 @@ class _Judge:
         """Whether a map that has a kernel could be the epilogue of a fold with the same points."""
         if use.node.monoid is not None or self._is_inlined(use.node):
             return False
-        return is_same_point(use.node, node, use.read) and self._ends_a_fold(node)
+        return self._continued(use.node) is node and self._ends_a_fold(node)
 
     def _ends_a_fold(self, node: Comprehension) -> bool:
         """Whether a node is a fold, or a map of the last node it reads that ends one."""
@@ -211,6 +222,8 @@ def choose_places(graph: Graph, real: int, apart: Set[str]) -> dict[str, Weighed
         max((sizes.volume(shape) for shape in given), default=0),
         max((degree(shape) for shape in given), default=0),
     )
+    for node in graph.nodes:
+        judge.count(node)
     for node in reversed(graph.nodes):
         judge.judge(node)
     return _with_epilogues(graph, judge.places)
