@@ -18,11 +18,15 @@ from tang.verify.ladder import verify_batch
 from tang.verify.subject import Task
 
 
-def flash(length=24, width=8):
+def attended(length=24, width=8):
     q, k, d, c = tg.dims(q=length, k=length, d=width, c=width)
     queries, keys, values = (tg.input(n, (length, width)) for n in "QKV")
     scores = tg.compute("scores", (q, k), tg.sum(queries[q, d] * keys[k, d], over=d))
-    out = tg.compute("out", (q, c), tg.online_softmax(scores[q, k], values[k, c], over=k))
+    return tg.compute("out", (q, c), tg.online_softmax(scores[q, k], values[k, c], over=k))
+
+
+def flash():
+    out = attended()
     return tg.Graph(out=out)
 
 
@@ -77,3 +81,24 @@ def test_inlined_folds_and_epilogues_pass_every_rung(language):
     tasks.append(Task(graph=graph, inputs=normal(graph), schedule=schedule_auto(graph)))
     for report in verify_batch(tasks, (language,)):
         assert report.ok, report.to_text()
+
+
+def backward(length, width=8):
+    """Gradients of Σ out² of attention, whose scores and probabilities are length × length."""
+    i, j = tg.dims(i=length, j=width)
+    out = attended(length, width)
+    loss = tg.compute("loss", (), tg.sum(out[i, j] * out[i, j], over=(i, j)))
+    return tg.grad(tg.Graph(loss=loss), "loss", ["Q", "K", "V"])
+
+
+def test_the_gradients_of_attention_have_no_buffer_of_length_by_length():
+    graph = backward(24)
+    program, data = tg.compile(graph), normal(graph)
+    assert all(b.shape != (poly(24), poly(24)) for b in program.plan.buffers)
+    assert max(b.bytes for b in program.plan.buffers) == 4 * 24 * 8
+    stored = tg.compile(graph, schedule=Schedule())
+    assert any(b.shape == (poly(24), poly(24)) for b in stored.plan.buffers)
+    report = verify(graph, data)
+    assert report.ok, report.to_text()
+    for name, value in stored(data).items():
+        np.testing.assert_allclose(program(data)[name], value, rtol=1e-4, atol=1e-5)
