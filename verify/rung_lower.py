@@ -110,7 +110,7 @@ class _Sides:
             Verdict.WRONG,
             f"buffer {name} ({buffer.ref}) is not what the program means",
             kernel=launch.kernel.name,
-            node=launch.kernel.origin,
+            node=launch.kernel.origin if buffer.ref is None else buffer.ref.node,
             detail=detail,
             origin=f"kernel role {launch.kernel.role}",
         )

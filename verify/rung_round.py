@@ -73,15 +73,17 @@ def _planes(shadow: Replay, buffer: Buffer) -> Planes:
 def _check_buffer(
     subject: Subject, launch: Launch, name: str, planes: Planes, lowered: Replay
 ) -> list[Finding]:
+    buffer = subject.expanded.buffer(name)
     checks = (
         _shadow_is_the_program(planes, lowered.planes[name]["value"]),
         _bound_holds(planes),
-        _budget_holds(subject.task.budget, planes, subject.expanded.buffer(name).type.value),
+        _budget_holds(subject.task.budget, planes, buffer.type.value),
     )
     kernel = launch.kernel
+    node = kernel.origin if buffer.ref is None else buffer.ref.node
     return [
         Finding(
-            Rung.ROUND, verdict, f"{name}: {message}", kernel.name, kernel.origin,
+            Rung.ROUND, verdict, f"{name}: {message}", kernel.name, node,
             detail=detail, origin=origin,
         )
         for check in checks if check is not None
