@@ -43,6 +43,10 @@ def order(e: Expr) -> str:
     return f"{e.op}:{e.sort.value}:{e.payload}({inner})"
 
 
+MAX_PRODUCT: Final = 36
+"""Products of sums with more terms than this are not multiplied out."""
+
+
 def monomial(powers: Mapping[Expr, int]) -> Monomial:
     """The monomial of atoms with powers, zero powers left out."""
     kept = ((a, p) for a, p in powers.items() if p)
@@ -153,6 +157,12 @@ class Ring:
                 return self._atom(apply("mul", *sorted((emit(a, REAL), emit(b, REAL)), key=order)))
             if not _is_number(a) and not _is_number(b):
                 a, b = (t if len(t) == 1 else self._atom(emit(t, REAL)) for t in (a, b))
+        return self.product(a, b, sort)
+
+    def product(self, a: Terms, b: Terms, sort: Sort = REAL) -> Terms:
+        """Multiplied out, as long as that is small; longer sums are atoms."""
+        if len(a) > 1 and len(b) > 1 and len(a) * len(b) > MAX_PRODUCT:
+            a, b = (self._atom(emit(t, sort)) for t in (a, b))
         return multiplied(a, b)
 
     def _reciprocal(self, terms: Terms) -> Terms:

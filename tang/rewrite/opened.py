@@ -19,8 +19,8 @@ from tang.ir.view import Affine, Read, Ref, View, constant, is_gathered, variabl
 from tang.rewrite.kinds import kind_of, value_names
 from tang.rewrite.program import Program
 
-MAX_SIZE = 600
-"""Operations of an expression beyond which maps are no longer looked through."""
+MAX_SIZE = 64
+"""A map is looked through while it has at most so many operations, those behind it included."""
 
 Env = Mapping[str, Affine]
 """Dims of a node → forms over the dims of the space."""
@@ -89,6 +89,8 @@ class Space:
         node = self.program.node(read.source.node)
         if node is None or node.monoid is not None or read.view.guard or read.view.gathers:
             return None
+        if _left(self.program, node, MAX_SIZE) < 0:
+            return None
         part = node.outputs.index(read.source.output)
         self.seen[node.name] = None
         env = {d.name: c for d, c in zip(node.point, read.view.coords, strict=True)}
@@ -98,17 +100,13 @@ class Space:
             return None
 
     def full(self, e: Expr) -> Expr:
-        """The expression with every map looked through, as long as it stays small."""
+        """The expression with every small map looked through."""
         if e not in self._full:
             self._full[e] = self._expanded(e)
         return self._full[e]
 
     def _expanded(self, e: Expr) -> Expr:
-        for _ in range(16):
-            size = sum(1 for _ in walk(e))
-            found = {x: o for x in walk(e) if (o := self._behind(x)) is not None}
-            if not found or size > MAX_SIZE:
-                return e
+        while found := {x: o for x in walk(e) if (o := self._behind(x)) is not None}:
             done: dict[Expr, Expr] = {}
             for x in walk(e):
                 done[x] = found.get(x) or rebuild(x, tuple(done[a] for a in x.args))
@@ -202,6 +200,18 @@ class Space:
                 term = apply("mul", term, extent(holders[poly(s)]))
             total = term if total is None else apply("add", total, term)
         return index(0) if total is None else total
+
+
+def _left(program: Program, node: Comprehension, budget: int) -> int:
+    """What is left of a budget of operations after a map and all maps behind it; < 0: too large."""
+    budget -= sum(1 for _ in walk(*node.body))
+    for read in node.reads:
+        source = program.node(read.source.node)
+        if budget < 0:
+            break
+        if source is not None and source.monoid is None:
+            budget = _left(program, source, budget)
+    return budget
 
 
 class Opened:

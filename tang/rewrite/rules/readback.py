@@ -92,11 +92,15 @@ def _ratio(
     at = {d.name: variable(k.name) for d, k in zip(node.point, kept, strict=True)}
     inner = Opened(space, node, at)
     try:
-        element = space.full(own(space, larger))
+        direct = own(space, larger)
+        element = space.full(direct)
         for naming in inner.namings([(d.name, d.extent) for d in larger.reduce]):
             if inner.where(naming) != conditions(larger, {}):
                 continue
-            found = _quotient(ring, space.full(inner.body(naming)), element)
+            mine = inner.body(naming)
+            if mine is direct:
+                return Fraction(1)
+            found = _quotient(ring, space.full(mine), element)
             if found is not None and not (exact and (ring.lossy or found != 1)):
                 return found
     except NotHereError:

@@ -191,7 +191,12 @@ def _by_rank(program: Program, node: Comprehension) -> Edit | None:
     if len(node.reduce) != 1 or node.where:
         return None
     over, space = node.reduce[0], Space(program, node.dims)
-    body = space.full(own(space, node))
+    body = own(space, node)
+    position = body.payload if body.op == "arg" else None
+    inner = space.opened(position) if isinstance(position, int) else body
+    if inner is None or inner.op != "select":
+        return None
+    body = space.full(body)
     zero = index(0) if body.sort is INDEX else real(0)
     if body.op != "select" or body.args[2] is not zero or body.args[0].op != "eq":
         return None

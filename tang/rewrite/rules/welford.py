@@ -7,7 +7,7 @@ itself back is the work of `read-back-mean`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -24,6 +24,7 @@ from tang.rewrite.normal import (
     Terms,
     add_all,
     emit,
+    factors,
     inverse,
     multiplied,
     scaled,
@@ -79,13 +80,14 @@ class _Mean:
 def _spread(program: Program, node: Comprehension) -> Edit | None:
     space, ring = Space(program, node.dims), Ring()
     body = space.full(own(space, node))
-    if body.op not in ("mul", "add"):
+    names = [d.name for d in node.reduce]
+    if not _may_be_square(ring, body) or not _reads_results(space, body, names):
         return None
-    have, names = ring.terms(body), [d.name for d in node.reduce]
+    have = ring.terms(body)
     for n in counts(space, names, conditions(node, {}), body):
         size = ring.terms(n)
         for mean in _means(space, ring, node, body, size):
-            square = _squared(mean)
+            square = _squared(ring, mean)
             one: Terms = {(): Fraction(1)}
             for output, scale in (("m2", one), ("variance", inverse(size))):
                 if have == multiplied(square, scale):
@@ -93,9 +95,38 @@ def _spread(program: Program, node: Comprehension) -> Edit | None:
     return None
 
 
-def _squared(m: _Mean) -> Terms:
+def _may_be_square(ring: Ring, body: Expr) -> bool:
+    """A cheap test: a product with one factor twice, up to sign, or a sum of three terms."""
+    if body.op == "add":
+        return len(summands(body)) > _TWICE
+    found: list[Terms] = []
+    for f in factors(body):
+        mine = ring.terms(f)
+        if mine in found or scaled(mine, Fraction(-1)) in found:
+            return True
+        found.append(mine)
+    return False
+
+
+def _has_twice(node: Comprehension) -> bool:
+    """A cheap test for Σ x²: a factor that occurs twice."""
+    parts = factors(node.body[0])
+    return len(set(parts)) < len(parts) or (any(p.op == "arg" for p in parts) and len(parts) == 1)
+
+
+def _reads_results(space: Space, body: Expr, names: Sequence[str]) -> bool:
+    """Whether a reduction is read that does not depend on these dims: a mean may be among them."""
+    return any(
+        (space.reduction(a, "sum") or space.reduction(a, "welford", outputs=("average", "mean")))
+        and not space.depends(a) & set(names)
+        for a in walk(body)
+        if a.op == "arg"
+    )
+
+
+def _squared(ring: Ring, m: _Mean) -> Terms:
     deviation = total([m.terms, scaled(m.mean, Fraction(-1))])
-    return multiplied(deviation, deviation)
+    return ring.product(deviation, deviation)
 
 
 def _means(
@@ -176,11 +207,17 @@ def _moments(
 ) -> Edit | None:
     ring, parts = Ring(), summands(whole)
     sums = [s for a in walk(space.full(whole)) if (s := space.reduction(a, "sum"))]
-    if len(sums) < _TWICE or len(parts) > 8:
+    if len(sums) < _TWICE or len(parts) > 8 or not any(_has_twice(o.node) for o in sums):
         return None
     for pair in combinations(range(len(parts)), _TWICE):
         have = ring.terms(space.full(add_all([parts[k] for k in pair])))
-        for squares, plain_sum in ((a, b) for a in sums for b in sums if a.node is not b.node):
+        squared = {a for m in have for a, p in m if p == _TWICE}
+        for squares, plain_sum in (
+            (a, b)
+            for a in sums
+            for b in sums
+            if a.node is not b.node and _read(space, b) in squared
+        ):
             output = _which(space, ring, have, squares, plain_sum)
             if output is None:
                 continue
@@ -198,7 +235,7 @@ def _which(space: Space, ring: Ring, have: Terms, squares: Opened, plain_sum: Op
     where = plain_sum.where(names)
     x = ring.terms(space.full(plain_sum.body(names)))
     if not any(
-        squares.where(n) == where and ring.terms(space.full(squares.body(n))) == multiplied(x, x)
+        squares.where(n) == where and ring.terms(space.full(squares.body(n))) == ring.product(x, x)
         for n in squares.namings([(n, space.extents[n]) for n in names])
     ):
         return None
