@@ -12,7 +12,7 @@ import tempfile
 import time
 from contextlib import redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -20,50 +20,58 @@ from tang.cli.load import UsageError, load_object
 
 if TYPE_CHECKING:
     from tang.fuzz.mutants import Mutant
-    from tang.fuzz.mutants.power import PowerOptions
+
+_Backends = Annotated[
+    str,
+    typer.Option(
+        help="comma-separated: c, opencl, …; `all` (or `available`) for every language that "
+        "runs here, `none` for the rungs up to replay, or package.module:factory for your own "
+        "compiler"
+    ),
+]
+_Examples = Annotated[
+    int,
+    typer.Option(min=1, help="how many programs to draw; with --power, at most for a mutant"),
+]
+_Seconds = Annotated[
+    float,
+    typer.Option(
+        min=0.0,
+        help="begin no batch after so long, and cut off what has not ended a quarter later "
+        "(3 s at least); with --power, begin no mutant then; 0 never does",
+    ),
+]
+_Patience = Annotated[
+    float, typer.Option(min=0.1, help="seconds that your compiler's answer may take")
+]
+_Power = Annotated[
+    bool, typer.Option("--power", help="plant every mutant in turn: is it found and blamed?")
+]
+_Seeds = Annotated[str, typer.Option(help="with --power: the seeds of each campaign")]
+_Rotate = Annotated[
+    int, typer.Option(min=0, help="with --power: one mutant in so many, other ones every day")
+]
+_Table = Annotated[
+    Path | None,
+    typer.Option(help="with --power: a JSON file of rows, gone on from and kept up to date"),
+]
 
 
 def command(
-    backends: Annotated[
-        str,
-        typer.Option(
-            help="comma-separated: c, opencl, …; `all` (or `available`) for every language that "
-            "runs here, `none` for the rungs up to replay, or package.module:factory for your own "
-            "compiler"
-        ),
-    ] = "available",
-    examples: Annotated[
-        int,
-        typer.Option(min=1, help="how many programs to draw; with --power, at most for a mutant"),
-    ] = 500,
+    backends: _Backends = "available",
+    examples: _Examples = 500,
     seed: Annotated[int, typer.Option(min=0, help="the draws: same seed, same programs")] = 0,
     jobs: Annotated[int, typer.Option(min=0, help="worker processes; 0 is one a core")] = 0,
-    seconds: Annotated[
-        float,
-        typer.Option(
-            min=0.0,
-            help="begin no batch after so long, and cut off what has not ended a quarter later "
-            "(3 s at least); with --power, begin no mutant then; 0 never does",
-        ),
-    ] = 0.0,
-    patience: Annotated[
-        float, typer.Option(min=0.1, help="seconds that your compiler's answer may take")
-    ] = 20.0,
+    seconds: _Seconds = 0.0,
+    patience: _Patience = 20.0,
     out: Annotated[Path, typer.Option(help="where findings go, a folder each")] = Path("findings"),
     coverage: Annotated[
         bool, typer.Option("--coverage", help="count what the draws cover, and run nothing")
     ] = False,
-    power: Annotated[
-        bool, typer.Option("--power", help="plant every mutant in turn: is it found and blamed?")
-    ] = False,
-    seeds: Annotated[str, typer.Option(help="with --power: the seeds of each campaign")] = "1,2,3",
-    rotate: Annotated[
-        int, typer.Option(min=0, help="with --power: one mutant in so many, other ones every day")
-    ] = 0,
-    table: Annotated[
-        Path | None,
-        typer.Option(help="with --power: a JSON file of rows, gone on from and kept up to date"),
-    ] = None,
+    power: _Power = False,
+    seeds: _Seeds = "1,2,3",
+    rotate: _Rotate = 0,
+    table: _Table = None,
     as_json: Annotated[bool, typer.Option("--json", help="the report as JSON")] = False,
 ) -> None:
     """Draw random programs, schedules and inputs; check each on every rung of the ladder.
@@ -80,19 +88,16 @@ def command(
       tang fuzz --backends mycompiler.tang:backend --examples 300
     """
     if power:
-        from tang.fuzz.mutants.power import PowerOptions
-
-        asked = PowerOptions(
+        _power(
+            as_json,
             seeds=_numbers(seeds),
             mutants=_rotated(rotate),
             backends=_backends(backends),
             examples=examples,
             jobs=jobs or os.cpu_count() or 1,
-            baseline=50,
             seconds=seconds or None,
             table=table,
         )
-        _power(asked, as_json)
     if coverage:
         _coverage(_backends(backends), examples, seed, as_json)
     from tang.fuzz.campaign import Options, run_campaign
@@ -142,11 +147,11 @@ def _rotated(rotate: int) -> tuple[Mutant, ...]:
     return MUTANTS[int(time.time() // 86400) % rotate :: rotate] if rotate else MUTANTS
 
 
-def _power(options: PowerOptions, as_json: bool) -> NoReturn:
+def _power(as_json: bool, **asked: Any) -> NoReturn:  # noqa: ANN401 - fields of PowerOptions
     """The stock campaign against mutants; exits with 1 when one is missed or misblamed."""
-    from tang.fuzz.mutants.power import run_power
+    from tang.fuzz.mutants.power import PowerOptions, run_power
 
-    report = run_power(options)
+    report = run_power(PowerOptions(baseline=50, **asked))
     print(json.dumps(report.to_data(), indent=1) if as_json else report.to_text())
     raise typer.Exit(0 if report.ok else 1)
 
