@@ -7,12 +7,14 @@ NaN on one side only. It holds for sums of reals; nothing moves a factor back in
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
-from tang.ir.expr import Expr, apply, arg, real, walk
+from tang.ir.expr import Expr, apply, arg, extent, real, substitute, walk
 from tang.ir.extent import ZERO, poly
 from tang.ir.graph import Comprehension
 from tang.ir.view import Read, Ref, View, variable
+from tang.rewrite.linear import extent_expr
 from tang.rewrite.matching import args_of, fits, in_reach, is_sum, tidy
 from tang.rewrite.program import Program
 from tang.rewrite.proofs import domain_of, nonnegative
@@ -49,10 +51,21 @@ def _parts(node: Comprehension) -> tuple[list[Expr], list[Expr]]:
     dims = {d.name for d in node.reduce}
     fixed: list[Expr] = []
     varying: list[Expr] = []
-    for f in _factors(node.body[0]):
+    for f in map(partial(_without_extents, node), _factors(node.body[0])):
         free = f.names.union(*(node.reads[i].view.dims() for i in args_of([f])))
-        (varying if free & dims else fixed).append(f)
+        sizes = {e.payload for e in walk(f) if e.op == "extent"}
+        (varying if (free | sizes) & dims else fixed).append(f)
     return fixed, varying
+
+
+def _without_extents(node: Comprehension, factor: Expr) -> Expr:
+    """The factor with extents of reduce dims from those of point dims, or as numbers."""
+    changes = {}
+    for d in node.reduce:
+        size = extent_expr(d.extent, node.point)
+        if size is not None:
+            changes[extent(d.name)] = size
+    return substitute(factor, changes)
 
 
 def _factors(root: Expr) -> list[Expr]:

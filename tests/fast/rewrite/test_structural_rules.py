@@ -23,7 +23,7 @@ from structural_examples import (
     vector,
 )
 
-from tang.ir.expr import INDEX, apply, arg, index, iota, named, real
+from tang.ir.expr import INDEX, apply, arg, extent, index, iota, named, real
 from tang.ir.extent import poly
 from tang.ir.graph import Fact, Input
 from tang.ir.monoids import AFFINE_SCAN, ARGMAX, BUILTIN, MAX, SUM, WELFORD, product, top_k
@@ -273,3 +273,16 @@ def test_a_maximum_and_a_read_state_keep_their_factors():
         graph([x], [rows("a", SUM, (body,))], "a.acc"),
     ):
         assert rewrite(before, ["hoist-invariant-factors"]).trace == ()
+
+
+def test_a_mean_is_divided_behind_its_sum_where_the_extent_has_a_name():
+    """The extent of the reduce dim is a number, the extent of a point dim, or it stays inside."""
+    share = apply("recip", apply("to_real", extent("r")))
+    facts = (Fact("n", minimum=1), Fact("m", minimum=1))
+    for size, hoisted in (("n", True), (4, True), ("m", False)):
+        node = folded("a", N, dims(r=size), [read("x", I0, R)], mul(arg(0), share))
+        x = vector("x", "n", size)
+        done = rewrite(
+            graph([x], [node], "a.value", facts=facts), ["hoist-invariant-factors"], check=checker()
+        )
+        assert bool(done.trace) is hoisted
