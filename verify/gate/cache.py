@@ -83,6 +83,10 @@ def _report(entry: dict[str, Any], key: str) -> Report | None:
     results = entry["results"]
     if (entry["version"], entry["key"]) != (VERSION, key) or entry["check"] != _check(key, results):
         return None
-    rows = tuple(RungResult(**{**r, "rung": Rung(r["rung"])}) for r in results)
+    rows = tuple(map(_result, results))
     report = Report(results=rows)
     return None if report.verdicts() or not rows else report
+
+
+def _result(row: dict[str, Any]) -> RungResult:
+    return RungResult(**{**row, "rung": Rung(row["rung"]), "rules": tuple(row["rules"])})
