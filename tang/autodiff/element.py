@@ -74,6 +74,19 @@ def compact(reads: Sequence[Read], value: Expr) -> tuple[tuple[Read, ...], Expr]
     return tuple(position), substitute(value, moves)
 
 
+def compact_all(
+    reads: Sequence[Read], bodies: Sequence[Expr]
+) -> tuple[tuple[Read, ...], list[Expr]]:
+    """Only the reads that the bodies use."""
+    used = sorted({e.payload for b in bodies for e in walk(b) if e.op == "arg"}, key=str)
+    keep = [i for i in range(len(reads)) if i in used]
+    moves = {
+        e: arg(keep.index(int(str(e.payload))), e.sort)
+        for b in bodies for e in walk(b) if e.op == "arg"
+    }  # fmt: skip
+    return tuple(reads[i] for i in keep), [substitute(b, moves) for b in bodies]
+
+
 def joined(parts: Sequence[tuple[Sequence[Read], Expr]]) -> tuple[tuple[Read, ...], list[Expr]]:
     """Several values over reads of their own as values over one list of reads."""
     reads: list[Read] = []

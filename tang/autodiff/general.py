@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import reduce as fold_left
 
 from tang.autodiff.algebra import ONE, ZERO, both, choose
-from tang.autodiff.element import identity_view, renamed_read
+from tang.autodiff.element import compact_all, identity_view, renamed_read
 from tang.autodiff.factors import Factor
 from tang.autodiff.frame import Frame, Pull
 from tang.autodiff.project import affine, folded, written_out
@@ -27,6 +27,8 @@ from tang.ir.expr import (
     apply,
     arg,
     boolean,
+    extent,
+    index,
     iota,
     rebuild,
     state,
@@ -36,7 +38,7 @@ from tang.ir.expr import (
 from tang.ir.extent import poly
 from tang.ir.graph import Comprehension, Dim
 from tang.ir.monoid import Component, Monoid
-from tang.ir.view import Affine, Read, Ref, View, constant, variable
+from tang.ir.view import Affine, Ref, View, constant, variable
 
 LEFT, RIGHT, INPUT = 0, 1, 2
 Entries = Callable[[int, tuple[Expr, ...]], Expr]
@@ -123,10 +125,10 @@ def _scan(
     others = {d.name: _other(d.name, taken) for d in node.reduce}
     forms = {old: variable(new) for old, new in others.items()}
     swaps = {iota(o): iota(n) for o, n in others.items()}
-    swaps |= {_extent(o): _extent(n) for o, n in others.items()}
+    swaps |= {extent(o): extent(n) for o, n in others.items()}
     inside = [frame.within(node.body[k], dims) for k in factor.inputs]
     bodies = [substitute(e, swaps) for e in inside]
-    reads, bodies = _compact_all([renamed_read(r, forms) for r in frame.reads], bodies)
+    reads, bodies = compact_all([renamed_read(r, forms) for r in frame.reads], bodies)
     place = _place(node.reduce)
     gap = place.substitute(forms) - place if is_after else place - place.substitute(forms)
     where = (*(w.substitute(forms) for w in node.where), gap - 1)
@@ -134,12 +136,6 @@ def _scan(
     word = "after" if is_after else "before"
     name = frame.tape.fresh(f"{node.name}_{word}")
     return frame.tape.append(Comprehension(name, dims, reads, tuple(bodies), reduce, where, part))
-
-
-def _extent(name: str) -> Expr:
-    from tang.ir.expr import extent
-
-    return extent(name)
 
 
 def _other(name: str, taken: set[str]) -> str:
@@ -156,19 +152,6 @@ def _place(reduce: Sequence[Dim]) -> Affine:
     for d in reduce:
         total = total.scale(d.extent) + variable(d.name)
     return total
-
-
-def _compact_all(
-    reads: Sequence[Read], bodies: Sequence[Expr]
-) -> tuple[tuple[Read, ...], list[Expr]]:
-    """Only the reads that the bodies use."""
-    used = sorted({e.payload for b in bodies for e in walk(b) if e.op == "arg"}, key=str)
-    keep = [i for i in range(len(reads)) if i in used]
-    moves = {
-        e: arg(keep.index(int(str(e.payload))), e.sort)
-        for b in bodies for e in walk(b) if e.op == "arg"
-    }  # fmt: skip
-    return tuple(reads[i] for i in keep), [substitute(b, moves) for b in bodies]
 
 
 @dataclass(slots=True)
@@ -320,8 +303,6 @@ def _affine(x: Expr) -> Affine:
 
 
 def _index_of(form: Affine) -> Expr:
-    from tang.ir.expr import index
-
     terms = [
         iota(v) if c == poly(1) else apply("mul", index(c.constant), iota(v)) for v, c in form.terms
     ]

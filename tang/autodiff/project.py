@@ -15,7 +15,19 @@ from tang.autodiff.element import identity_view
 from tang.autodiff.frame import Frame, Pull, distribute
 from tang.errors import GraphError
 from tang.ir.derived import zero
-from tang.ir.expr import INDEX, REAL, Expr, apply, arg, index, iota, rebuild, substitute, walk
+from tang.ir.expr import (
+    INDEX,
+    REAL,
+    Expr,
+    apply,
+    arg,
+    boolean,
+    index,
+    iota,
+    rebuild,
+    substitute,
+    walk,
+)
 from tang.ir.extent import poly
 from tang.ir.graph import Comprehension, Dim
 from tang.ir.monoid import Monoid
@@ -77,14 +89,9 @@ def _entry(
     chosen: Expr = zero(e.sort)
     for k in range(monoid.axis_size(axis)):
         at = (*coords[:which], index(k), *coords[which + 1 :])
-        entry = _entry(rebuild_state(e, at), at, monoid, source, reads)
+        entry = _entry(rebuild(e, at), at, monoid, source, reads)
         chosen = apply("select", apply("eq", coords[which], index(k)), entry, chosen)
     return chosen
-
-
-def rebuild_state(e: Expr, coords: tuple[Expr, ...]) -> Expr:
-    """The same state component at other coordinates."""
-    return rebuild(e, coords)
 
 
 def written_out(root: Expr) -> Expr:
@@ -118,8 +125,6 @@ def folded(root: Expr) -> Expr:
 
 
 def _decided(e: Expr) -> Expr:
-    from tang.ir.expr import boolean
-
     known = [a.payload for a in e.args if a.op == "index" and isinstance(a.payload, int)]
     if e.op in ("eq", "lt") and len(known) == 2 and e.args[0].sort is INDEX:
         return boolean(known[0] == known[1] if e.op == "eq" else known[0] < known[1])

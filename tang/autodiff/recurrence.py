@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tang.autodiff.algebra import ONE, ZERO, choose
-from tang.autodiff.element import renamed_read
+from tang.autodiff.algebra import ONE, choose
+from tang.autodiff.element import compact_all, renamed_read
 from tang.autodiff.factors import Factor
 from tang.autodiff.frame import Frame, Pull
-from tang.autodiff.general import _compact_all, pull_any
+from tang.autodiff.general import pull_any
 from tang.autodiff.shared import domain
 from tang.ir.derived import zero
 from tang.ir.expr import REAL, Expr, Sort, apply, arg, extent, index, iota, real, substitute, walk
@@ -97,7 +97,7 @@ def _reverse_scan(
         reads.append(Read(found.ref, View(tuple(coords))))
         added = arg(len(reads) - 1)
     where = (here - variable(form.step.name),)
-    kept, bodies = _compact_all(reads, [decay, added])
+    kept, bodies = compact_all(reads, [decay, added])
     name = tape.fresh(f"d_{node.name}_scan")
     made = Comprehension(name, dims, kept, tuple(bodies), (back,), where, AFFINE_SCAN)
     tape.append(made)
@@ -151,6 +151,3 @@ def _unused(name: str, taken: set[str]) -> str:
     while name in taken:
         name += "_"
     return name
-
-
-__all__ = ["ZERO", "ScanForm", "pull_affine_scan", "scan_form"]
