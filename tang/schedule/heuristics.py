@@ -85,8 +85,8 @@ def explain(graph: Graph, options: Options | None = None) -> Explanation:
     o = options or Options()
     facts = {f.symbol: f for f in graph.facts}
     splits = {n.name: _split(n, facts, o) for n in graph.nodes}
-    apart = {name for name, (split, _) in splits.items() if split > 1}
-    places = choose_places(graph, o.storage.bytes, apart)
+    chunks = {name: split for name, (split, _) in splits.items()}
+    places = choose_places(graph, o.storage.bytes, chunks)
     choices = tuple(_choose(n, facts, splits[n.name], places[n.name]) for n in graph.nodes)
     base = NodeSchedule(storage=o.storage, accumulate=o.accumulate, workgroup=o.workgroup)
     rows = ((c.node, replace(base, split=c.split, place=c.placed.place)) for c in choices)

@@ -7,7 +7,7 @@ for what an epilogue may be. It runs nothing; nodes are judged one by one, reade
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -31,6 +31,11 @@ RATIO: Final = 192
 LARGE_RATIO: Final = 16384
 """The same for a tensor that outgrows all that the caller gives and wants, as scores of attention
 do: every input and output is smaller, or grows less with the symbols. Memory runs out first."""
+
+BUSY: Final = 4096
+LONG: Final = 65536
+"""A kernel with fewer threads than `BUSY` is given no node that adds more operations than `LONG` to
+each of them: in a kernel of its own the node would have threads of its own."""
 
 DEEPEST: Final = 8
 """Levels of inlined nodes in inlined nodes."""
@@ -80,6 +85,7 @@ class _Judge:
     code    by kernel how many copies of inlined nodes it has
     folds   by node whether it ends a fold
     costs   by node the operations of one point
+    threads by node those of its kernel
     """
 
     graph: Graph
@@ -88,7 +94,7 @@ class _Judge:
     uses: Mapping[str, tuple[_Use, ...]]
     order: Mapping[str, int]
     wanted: frozenset[str]
-    apart: Set[str]
+    splits: Mapping[str, int]
     largest: int
     degree: int
     demand: dict[str, int] = field(default_factory=dict)
@@ -97,6 +103,7 @@ class _Judge:
     code: dict[str, int] = field(default_factory=dict)
     folds: dict[str, bool] = field(default_factory=dict)
     costs: dict[str, int] = field(default_factory=dict)
+    threads: dict[str, int] = field(default_factory=dict)
 
     def count(self, node: Comprehension) -> None:
         """The operations of a point, with those of what it reads that is too large to be stored."""
@@ -117,7 +124,7 @@ class _Judge:
         refs = sorted({u.read.source for u in uses}, key=str)
         saved = sum(self._traffic(ref) for ref in refs)
         limit = LARGE_RATIO if any(self._is_large(ref) for ref in refs) else RATIO
-        obstacle = self._obstacle(node, uses)
+        obstacle = self._obstacle(node, uses, sum(times))
         place = "materialise"
         if not obstacle:
             cheap = repeated <= limit * saved
@@ -125,6 +132,7 @@ class _Judge:
             place = "inline" if cheap else place
         self.places[node.name] = Weighed(place, repeated, saved, limit, obstacle)
         self.demand[node.name] = points
+        self.threads[node.name] = max(points, 1) * self.splits.get(node.name, 1)
         if place == "inline":
             self._inline(node, sum(times), uses)
 
@@ -139,19 +147,22 @@ class _Judge:
             return degree(shape) > self.degree
         return self.sizes.volume(shape) > self.largest
 
-    def _obstacle(self, node: Comprehension, uses: tuple[_Use, ...]) -> str:
+    def _obstacle(self, node: Comprehension, uses: tuple[_Use, ...], times: int) -> str:
         """Why a node is not even weighed, or nothing."""
         if node.name in self.wanted:
             return "its result is wanted"
         if not uses:
             return "nothing reads it"
-        if node.name in self.apart:
+        if self.splits.get(node.name, 1) > 1:
             return "several threads fold it"
         if all(self._could_follow(u, node) for u in uses):
             return "what reads it can be its epilogue"
         if self._level(uses) > DEEPEST:
             return f"nodes are inlined {DEEPEST} deep in what reads it"
         code = self._copies(uses)
+        threads = min(self.threads[kernel] for kernel in code)
+        if threads < BUSY and times * self.costs[node.name] > LONG * threads:
+            return f"the {threads} threads that would compute it are few"
         if any(self.code.get(kernel, 0) + n > MOST_CODE for kernel, n in code.items()):
             return f"a kernel that reads it has {MOST_CODE} copies of inlined nodes"
         return ""
@@ -203,11 +214,11 @@ class _Judge:
             self.code[kernel] = self.code.get(kernel, 0) + n
 
 
-def choose_places(graph: Graph, real: int, apart: Set[str]) -> dict[str, Weighed]:
+def choose_places(graph: Graph, real: int, splits: Mapping[str, int]) -> dict[str, Weighed]:
     """A place for every node, with the numbers behind it.
 
-    real   bytes of a real in memory
-    apart  nodes that several threads fold, which are not inlined
+    real    bytes of a real in memory
+    splits  chunks of nodes that several threads fold, which are not inlined
     """
     sizes = sizes_of(graph)
     given = [i.shape for i in graph.inputs] + [graph.shape(o.ref) for o in graph.outputs]
@@ -218,7 +229,7 @@ def choose_places(graph: Graph, real: int, apart: Set[str]) -> dict[str, Weighed
         _uses(graph),
         {n.name: i for i, n in enumerate(graph.nodes)},
         frozenset(o.ref.node for o in graph.outputs),
-        apart,
+        splits,
         max((sizes.volume(shape) for shape in given), default=0),
         max((degree(shape) for shape in given), default=0),
     )

@@ -80,6 +80,17 @@ def test_a_narrow_product_is_repeated_since_that_is_cheap():
     assert places(matmuls(4, 4, 4)) == {"m0": "inline", "m1": "materialise"}
 
 
+def test_a_fold_is_not_given_to_a_kernel_with_too_few_threads():
+    def sums(rows: int, columns: int) -> Graph:
+        f = fold_of("f", dims(i=rows), (read("x", "i", "r"),), dims(r=columns))
+        total = fold_of("total", dims(), (read("f", "i", output="value"),), dims(i=rows))
+        return graph_of((given("x", rows, columns),), f, total)
+
+    assert places(sums(100, 100)) == {"f": "inline", "total": "materialise"}
+    assert places(sums(500, 500)) == {"f": "materialise", "total": "materialise"}
+    assert "the 1 threads that would compute it are few" in str(explain(sums(500, 500)))
+
+
 def test_a_map_after_a_fold_is_its_epilogue():
     graph = chain(4)
     assert places(graph) == {"n0": "materialise", **dict.fromkeys(("n1", "n2", "n3"), "epilogue")}
