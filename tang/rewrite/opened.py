@@ -22,6 +22,8 @@ from tang.rewrite.program import Program
 MAX_SIZE = 64
 """A map is looked through while it has at most so many operations, those behind it included."""
 
+_ONE = poly(1)
+
 Env = Mapping[str, Affine]
 """Dims of a node → forms over the dims of the space."""
 
@@ -278,7 +280,18 @@ def _nonnegative(p: Poly) -> bool:
 
 def replaced(read: Read, env: Env) -> Read:
     """A read with the dims replaced by forms."""
-    return Read(read.source, read.view.map_forms(lambda f: f.substitute(dict(env))))
+    if not env:
+        return read
+    return Read(read.source, read.view.map_forms(lambda f: _substituted(f, env)))
+
+
+def _substituted(form: Affine, env: Env) -> Affine:
+    """`substitute`, quick where nothing or a single dim is replaced."""
+    if not any(v in env for v, _ in form.terms):
+        return form
+    if len(form.terms) == 1 and form.terms[0][1] == _ONE and not form.const.terms:
+        return env[form.terms[0][0]]
+    return form.substitute(env)
 
 
 def compact(

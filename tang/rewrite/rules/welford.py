@@ -194,6 +194,8 @@ def _difference(program: Program, node: Comprehension) -> Edit | None:
     space = Space(program, node.dims)
     for part in range(len(node.body)):
         body = own(space, node, part)
+        if not any(x.op == "mul" for x in walk(space.full(body))):
+            continue
         for whole in reversed(list(walk(body))):
             if whole.op == "add":
                 edit = _moments(program, node, part, space, body, whole)
