@@ -32,11 +32,11 @@ def draw_places(source: Source, graph: Graph, rows: Rows) -> Rows:
     for node in graph.nodes:
         deep = 1 + max((level.get(r.source.node, 0) for r in reads_of(node)), default=0)
         free = node.name in read - wanted and deep <= DEEPEST
-        if free and chance(source, 40):
+        if free and chance(source, 40 if node.monoid is None else 60):
             level[node.name] = deep
             draft.add(node, "inline")
             drawn = replace(chosen[node.name], place="inline", split=1, lanes=1)
-        elif _follows(draft, node) and chance(source, 60):
+        elif chance(source, 75) and _follows(draft, node):
             drawn = replace(chosen[node.name], place="epilogue")
         else:
             draft.add(node, "materialise")

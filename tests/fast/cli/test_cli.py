@@ -59,6 +59,14 @@ def test_show_prints_the_program_and_its_json_reads_back(tmp_path):
     assert tang("show", str(tmp_path / "m.json")).stdout == done.stdout
 
 
+def test_show_says_where_every_node_is_computed_and_from_which_numbers():
+    done = tang("show", str(ROOT / "examples" / "attention.py"))
+    assert done.returncode == 0
+    text = done.stdout.partition("\nschedule\n")[2]
+    assert "\n    inline: few operations for the bytes (inlining repeats " in text
+    assert "operations and saves 18432 bytes, limit 16384 a byte)" in text
+
+
 def test_show_plan_lists_buffers_and_kernels():
     done = tang("show", MATMUL, "--plan")
     assert done.returncode == 0
