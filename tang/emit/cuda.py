@@ -16,6 +16,21 @@ from tang.emit.kin import ROUND, body, helpers, syntax
 from tang.emit.printer import INDENT, Printer
 from tang.kernel.ir import Kernel, Type
 
+_MATH: Final = ("exp2", "log2", "sin", "atan2", "erf", "exp", "log", "tanh", "cos")
+
+_OPAQUE: Final = {
+    "tang_opaque_f32": """\
+static __device__ inline f32 tang_opaque_f32(f32 x) {
+    return __uint_as_float(__float_as_uint(x) ^ blockIdx.z);
+}""",
+    "tang_opaque_f64": """\
+static __device__ inline f64 tang_opaque_f64(f64 x) {
+    return __longlong_as_double(__double_as_longlong(x) ^ (i64)blockIdx.z);
+}""",
+}
+"""NVRTC folds functions of constants, to other bits than the GPU finds. Grids have one dim, so
+`blockIdx.z` is a zero that only the run time knows."""
+
 _CASTS: Final = {
     ("u32", "f32"): "__float_as_uint(x)",
     ("f32", "u32"): "__uint_as_float(x)",
@@ -53,6 +68,15 @@ def _operations() -> Iterator[tuple[tuple[str, Type], Form]]:
         kind = "d" if t is Type.F64 else "f"
         for op, arity in (("mul", 2), ("div", 2), ("sqrt", 1)):
             yield (op, t), wrapped(ROUND[t], call(f"__{kind}{op}_rn", arity))
+        for op in _MATH:
+            yield (op, t), wrapped(ROUND[t], _function(op, wide=t is Type.F64))
+
+
+def _function(op: str, *, wide: bool) -> Form:
+    """The library's function of operands that the compiler cannot know."""
+    name, opaque = (op, "tang_opaque_f64") if wide else (f"{op}f", "tang_opaque_f32")
+    operands = ("{0}", "{1}")[: 2 if op == "atan2" else 1]
+    return Form(f"{name}({', '.join(f'{opaque}({o})' for o in operands)})")
 
 
 def _ids(kernel: Kernel) -> dict[str, str]:
@@ -90,7 +114,7 @@ CUDA: Final = Dialect(
     stores=C.stores,
     literal=C.literal,
     syntax=syntax("static __device__", "__syncthreads();"),
-    helpers=helpers("static __device__ inline", _CASTS),
+    helpers={**helpers("static __device__ inline", _CASTS), **_OPAQUE},
     prelude=PRELUDE,
     kernel=_kernel,
 )

@@ -61,7 +61,7 @@ def test_a_program_with_native_maths_is_replayed_bit_for_bit(name):
 def test_builtins_give_the_same_bits_in_every_surrounding(name):
     report = run_native(opened(name))
     assert report.ok, report.to_text()
-    assert report.results[0].elements > 200_000
+    assert report.results[0].elements > 70_000  # NVIDIA's GLSL has a third of the surroundings
 
 
 def test_without_a_device_native_maths_are_not_judged():
