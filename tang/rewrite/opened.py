@@ -309,19 +309,16 @@ def compact(
 def nonempty(program: Program, node: Comprehension) -> bool:
     """Whether every point of a reduction is known to have an element.
 
-    Tries for each reduce dim its first, its last and the position of a point dim of equal extent.
+    A reduce dim as long as a point dim has one, since there is a point. With conditions, each
+    reduce dim is tried at its first, its last and the position of a point dim of equal extent.
     """
     least = {f.symbol: f.minimum for f in program.facts}
-    if not all(_at_least_one(d.extent, least) for d in node.reduce):
+    points = {d.extent for d in node.point}
+    if not all(d.extent in points or _at_least_one(d.extent, least) for d in node.reduce):
         return False
-    if not node.where:
-        return True
-    if not all(d.extent.is_constant for d in node.dims):
-        return False
-    sizes = {d.name: d.extent.constant for d in node.dims}
-    if len(node.reduce) > 3 or 0 in sizes.values():
-        return False
-    return any(_holds(node, dict(pick), sizes) for pick in product(*_places(node)))
+    if not node.where or len(node.reduce) > 3:
+        return not node.where
+    return any(_holds(node, dict(pick)) for pick in product(*_places(node)))
 
 
 def _places(node: Comprehension) -> list[list[tuple[str, Affine]]]:
@@ -333,16 +330,25 @@ def _places(node: Comprehension) -> list[list[tuple[str, Affine]]]:
     return found
 
 
-def _holds(node: Comprehension, at: dict[str, Affine], sizes: dict[str, int]) -> bool:
-    for w in node.where:
-        form = w.substitute(at)
-        if not all(p.is_constant for p in (form.const, *(c for _, c in form.terms))):
-            return False
-        used = {v: sizes[v] for v in form.variables}
-        found = form_range(form, used, ())
-        if found is None or found[0] < 0:
-            return False
-    return True
+def _holds(node: Comprehension, at: dict[str, Affine]) -> bool:
+    """Whether the conditions hold at a pick of the reduce dims, whatever the point."""
+    sizes = {d.name: d.extent.constant for d in node.dims if d.extent.is_constant}
+    forms = [w.substitute(at) for w in node.where]
+    return all(_never_negative(f) or _positive_range(f, sizes) for f in forms)
+
+
+def _never_negative(form: Affine) -> bool:
+    """Whether no coefficient is negative: coordinates and sizes never are."""
+    polys = (form.const, *(c for _, c in form.terms))
+    return all(c >= 0 for p in polys for _, c in p.terms)
+
+
+def _positive_range(form: Affine, sizes: Mapping[str, int]) -> bool:
+    known = form.variables <= sizes.keys() and form.const.is_constant
+    if not known or not all(c.is_constant for _, c in form.terms):
+        return False
+    found = form_range(form, {v: sizes[v] for v in form.variables}, ())
+    return found is None or found[0] >= 0
 
 
 def _at_least_one(extent: Poly, least: Mapping[str, int]) -> bool:

@@ -134,13 +134,16 @@ def _times(e: Expr, factor: Fraction, power: int) -> Expr:
 
 
 def shifted_score(n: Sum, *, drop: bool) -> Expr | None:
-    """ln 2 · exponent without what does not depend on the reduce dims: that cancels."""
+    """ln 2 · exponent; with `drop`, without what does not depend on the reduce dims.
+
+    Dropping is right where the same factor is in numerator and denominator, and only there.
+    """
     reduce = frozenset(d.name for d in n.node.reduce)
     terms = Ring().terms(n.weight.exponent)
     kept = {m: c for m, c in terms.items() if any(n.space.depends(a) & reduce for a, _ in m)}
     if not kept:
         return None
-    score = emit(scaled(kept, Fraction(1), ((LN2, 1),)))
+    score = emit(scaled(kept if drop else terms, Fraction(1), ((LN2, 1),)))
     for c in n.weight.conditions:
         score = select(c, score, _NEGATIVE_INFINITY)
     return score

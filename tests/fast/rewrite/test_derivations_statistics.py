@@ -92,6 +92,15 @@ def test_logsumexp_is_found_however_it_is_written(spelling: Spelling) -> None:
     assert "max" not in kinds
 
 
+def test_a_shift_that_is_not_the_maximum_stays_part_of_the_exponent() -> None:
+    """Found by drawn instances: the shift was dropped from the exponent and not from the sum."""
+    (i, j), x, y = dims(), matrix(), matrix("y")
+    m = tg.compute("m", i, tg.max(y[i, j], j))
+    o = tg.compute("o", i, tg.log(tg.sum(tg.exp(x[i, j] - m[i]), j)) + m[i])
+    found = derive(tg.Graph(o=o), "logsumexp", "dead-node")
+    assert "logsumexp" in monoids_of(found.graph)
+
+
 def test_logsumexp_is_off_in_strict_mode() -> None:
     """A row of −inf alone is NaN as it is written and −inf as logsumexp."""
     assert not rewrite(stable(), ["logsumexp"], strict=True).trace
