@@ -27,7 +27,7 @@ from tang.interpreter import interpret
 from tang.ir.expr import INDEX, apply, arg, extent, index, iota, named, real
 from tang.ir.extent import poly
 from tang.ir.graph import Input
-from tang.ir.monoids import ARGMAX, MAX
+from tang.ir.monoids import ARGMAX, MAX, top_k
 from tang.ir.view import constant, variable
 from tang.rewrite import rewrite
 from tang.rewrite.substitution import renamed
@@ -234,3 +234,21 @@ def test_a_copy_of_a_part_or_in_another_order_is_a_copy():
     copy = mapped("b", dims(i=2, j=2), [read("a.value", J, I0)], arg(0))
     before = graph([vector("x", 2, 2, 3)], [total, copy], "b.u")
     assert rewrite(before, ["compose-views"]).trace == ()
+
+
+def test_one_output_of_several_is_substituted_and_the_others_stay():
+    a = mapped("a", N, [read("x", I0), read("y", I0)], apply("neg", arg(0)), apply("neg", arg(1)))
+    b = mapped("b", N, [read("a.v", I0)], add(arg(0), real(1)))
+    inputs = [X, vector("y", "n")]
+    after = through(graph(inputs, [a, b], "b.u", "a.u"), "substitute-maps")
+    assert [r.source.node for r in after.nodes[-1].reads] == ["y"]
+
+
+def test_a_static_axis_reaches_into_the_map():
+    """The element of rank k is read at k: the map's coordinate is that of the axis."""
+    k = top_k(2)
+    a = mapped("a", dims(i=2, j="n"), [read("x", I0, J)],
+               add(arg(0), apply("to_real", iota("i"))))  # fmt: skip
+    rank = variable("rank")
+    b = folded("b", (), dims(r="n"), [read("a.u", rank, R)], arg(0), iota("r"), monoid=k)
+    through(graph([vector("x", 2, "n")], [a, b], "b.values"), "substitute-maps", sizes=(2, 5))
