@@ -13,6 +13,7 @@ import os
 import pickle
 import select
 import signal
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -172,6 +173,7 @@ def _forked(mutant: Mutant, backend: str, known: _Known, start: int, stop: int) 
     """The first finding in draws start … stop − 1 with the mutant planted, in a fresh process."""
 
     def search() -> Hit | None:
+        forget()
         apply_mutant(mutant)
         _give_profile(known, backend)
         return _search(mutant, backend, known, start, stop)
@@ -180,6 +182,15 @@ def _forked(mutant: Mutant, backend: str, known: _Known, start: int, stop: int) 
     if found is None or isinstance(found, Hit):
         return found
     return Hit(start, Finding(mutant.rung, Verdict.CRASH, str(found), backend=backend))
+
+
+def forget() -> None:
+    """Empty every cache of tang's functions: what they hold was made without the mutant."""
+    for name, module in list(sys.modules.items()):
+        if module is not None and (name == "tang" or name.startswith("tang.")):
+            for value in list(vars(module).values()):
+                if callable(getattr(value, "cache_clear", None)):
+                    value.cache_clear()
 
 
 def _give_profile(known: _Known, backend: str) -> None:
