@@ -62,6 +62,8 @@ def apply_rules(
     strict   rules that need finite operands are off
     check    judges the local pair of every application; RewriteError names rule and node
     observe  is told every step, with the program after it
+    Every edit is validated: the nodes that come as a graph of their own, the rest by the order,
+    shapes and sorts that `Program.replace` holds them to; the result once more as a whole.
     Linear in the size of the graph: an edit makes only its neighbours worth another look.
     """
     validate(graph)
@@ -69,7 +71,11 @@ def apply_rules(
     run = _Run(program, [r for r in rules if r.strict or not strict], check, observe)
     run.everything()
     result = program.graph()
-    validate(result)
+    try:
+        validate(result)
+    except GraphError as e:
+        names = ", ".join(dict.fromkeys(s.rule for s in run.trace))
+        raise RewriteError(f"the rules {names} left an illegal graph: {e}") from e
     return Rewritten(result, tuple(run.trace))
 
 
@@ -96,11 +102,8 @@ class _Run:
         """Run each rule to its end, in order, and again while an earlier one has new work."""
         while any(self.waiting):
             for rule, waiting in zip(self.rules, self.waiting, strict=True):
-                edits = len(self.trace)
                 while waiting:
                     self._visit(rule, waiting)
-                if len(self.trace) > edits:
-                    self._validate(rule)
 
     def _visit(self, rule: Rule, waiting: dict[str, None]) -> None:
         name = next(iter(waiting))
@@ -159,13 +162,6 @@ class _Run:
                 found |= dict.fromkeys(r.source.node for r in reads_of(node))
                 found |= dict.fromkeys(r.name for r in self.program.readers(name))
         return list(found)
-
-    def _validate(self, rule: Rule) -> None:
-        try:
-            validate(self.program.graph())
-        except GraphError as e:
-            message = f"rule {rule.name} left an illegal graph: {e}"
-            raise RewriteError(message, rule.name) from e
 
 
 def chosen(rules: Iterable[str], known: Mapping[str, Rule]) -> list[Rule]:
