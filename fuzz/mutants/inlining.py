@@ -13,6 +13,7 @@ from typing import Any, Final
 from tang.fuzz.mutants.apply import Mutant
 from tang.ir.expr import REAL
 from tang.ir.view import Ref
+from tang.kernel import ir as k
 from tang.verify import Rung, Verdict
 
 Function = Callable[..., Any]
@@ -94,13 +95,16 @@ def _reversed_point(original: Function) -> Function:
     return within
 
 
-def _seen_forgotten(original: Function) -> Function:
-    """An empty semigroup has no elements, and what its state means is taken all the same."""
+def _seen_from_the_start(original: Function) -> Function:
+    """An inlined semigroup combines its first element with nothing."""
 
-    def unless_empty(self: Any, c: Any, value: Any) -> Any:  # noqa: ANN401
-        return value if self.ctx.node.name in self.ctx.recipes else original(self, c, value)
+    def begin(ctx: Any, components: Any) -> Any:  # noqa: ANN401
+        slots, seen = original(ctx, components)
+        if seen is not None and ctx.node.name in ctx.recipes:
+            ctx.builder.emit(k.Assign(seen, k.Const(k.BOOL, True)))
+        return slots, seen
 
-    return unless_empty
+    return begin
 
 
 def _out_of_guard(original: Function) -> Function:
@@ -144,8 +148,8 @@ INLINING: Final = (
            f"{_LOWER}.reads:recalled", _unrounded, Rung.LOWER),
     Mutant("inlined-transposed", "an inlined node is computed at its mirrored point",
            f"{_LOWER}.inline:within", _reversed_point, Rung.LOWER, verdicts=_READS_OUTSIDE),
-    Mutant("inlined-empty-projected", "an inlined semigroup without elements is projected",
-           f"{_LOWER}.results:Results._unless_empty", _seen_forgotten, Rung.LOWER),
+    Mutant("inlined-seen-from-start", "an inlined semigroup combines its first element",
+           f"{_LOWER}.results:begin", _seen_from_the_start, Rung.LOWER),
     Mutant("inlined-out-of-guard", "what a guarded inlined node reads is read outside the guard",
            f"{_LOWER}.reads:_source_value", _out_of_guard, Rung.LOWER, verdicts=_READS_OUTSIDE),
     Mutant("inlined-fill-is-zero", "guarded reads of an inlined node yield 0 outside",
