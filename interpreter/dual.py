@@ -62,12 +62,20 @@ def interpret_dual(
 
 
 def evaluate_dual(
-    graph: Graph, inputs: Mapping[str, Any], tangents: Mapping[str, Any], base: Arithmetic
+    graph: Graph,
+    inputs: Mapping[str, Any],
+    tangents: Mapping[str, Any],
+    base: Arithmetic,
+    *,
+    absorb: bool = True,
 ) -> tuple[Tensors, Tensors]:
-    """As `interpret_dual`, with values and tangents in an arithmetic."""
+    """As `interpret_dual`, with values and tangents in an arithmetic.
+
+    Without `absorb` a tangent of 0 is multiplied like any other, so that 0·∞ is NaN.
+    """
     validate(graph)
     bound, arrays = prepare(graph, inputs)
-    table = dual_table(base)
+    table = dual_table(base, absorb)
     tensors: dict[Ref, Value] = {}
     for i in bound.inputs:
         tensors[Ref(i.name)] = _leaf(base, arrays[i.name], i.sort, tangents.get(i.name))
@@ -104,11 +112,11 @@ def _leaf(base: Arithmetic, array: Array, sort: Sort, tangent: object) -> Value:
 
 
 @lru_cache(maxsize=32)
-def dual_table(base: Arithmetic) -> Arithmetic:
+def dual_table(base: Arithmetic, absorb: bool = True) -> Arithmetic:
     """The arithmetic of pairs (value, tangent) over another arithmetic."""
     return Arithmetic(
         name=f"duals over {base.name}",
-        ops={**base.ops, **_DualOps(base).table()},
+        ops={**base.ops, **_DualOps(base, absorb).table()},
         constant=lambda e: _constant(base, e),
         leaf=lambda a, sort: _leaf(base, a, sort, None),
         where=lambda mask, a, b: _where(base, mask, a, b),
@@ -149,8 +157,9 @@ def _undecided(base: Arithmetic, sort: Sort) -> Value:
 class _DualOps:
     """The operations on reals, by the chain rule in the base arithmetic."""
 
-    def __init__(self, base: Arithmetic) -> None:
+    def __init__(self, base: Arithmetic, absorb: bool) -> None:
         self.base = base
+        self.absorb = absorb
 
     def op(self, name: str, *operands: Value) -> Value:
         """An operation of the base on reals."""
@@ -160,9 +169,11 @@ class _DualOps:
         return self.base.constant(named(value) if isinstance(value, str) else real(value))
 
     def times(self, tangent: Value, factor: Value) -> Value:
-        """tangent · factor, 0 where the tangent is 0."""
+        """tangent · factor, 0 where the tangent is 0 and absorbs."""
         zero = self.number(0)
         product = self.op("mul", tangent, factor)
+        if not self.absorb:
+            return product
         return self.op("select", self.op("eq", tangent, zero), zero, product)
 
     def table(self) -> dict[OpKey, Callable[..., Value]]:

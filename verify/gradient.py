@@ -25,7 +25,7 @@ from tang.interpreter.equality import MARGIN, PRECISIONS, SMALL, scale_of
 from tang.interpreter.f64 import F64
 from tang.interpreter.measured import MEASURED
 from tang.ir.expr import REAL, Expr, apply, arg, index, iota, real
-from tang.ir.graph import Comprehension, Dim, Graph, Output, reads_of
+from tang.ir.graph import Comprehension, Dim, Graph, Output
 from tang.ir.monoids import SUM
 from tang.ir.view import Read, Ref, View, variable
 
@@ -128,7 +128,7 @@ def _difference(
     value_ball, slope_ball = sides(PRECISIONS[0])
     if not _is_number(slope_ball):
         return None
-    if not _is_number(value_ball) and not _is_tame(forward, inputs):
+    if not _is_number(value_ball) and not _is_defined(forward, loss, inputs, tangents):
         return None
     pending = np.ones((), np.bool_)
     decision = decide(lambda p: sides(p)[0], lambda p: sides(p)[1], pending, scale)
@@ -159,18 +159,16 @@ def _is_number(side: Balls) -> bool:
     return bool(np.all(np.isfinite(BallArithmetic().to_f64(side.value))))
 
 
-def _is_tame(graph: Graph, inputs: Mapping[str, Any]) -> bool:
-    """Whether every intermediate result and every fill is finite.
+def _is_defined(
+    graph: Graph, loss: str, inputs: Mapping[str, Any], tangents: dict[str, Array]
+) -> bool:
+    """Whether forward mode finds a number without taking 0 · ∞ for 0.
 
-    Otherwise a cotangent may be infinite where forward mode meets an exact 0 first.
+    Otherwise a cotangent may be infinite or undefined where a tangent happens to be 0.
     """
-    fills = [r.view.fill for n in graph.nodes for r in reads_of(n)]
-    if any(f is not None and f.payload in ("inf", "-inf", "nan") for f in fills):
-        return False
-    refs = [Ref(n.name, o) for n in graph.nodes for o in n.output_names()]
-    outputs = tuple(Output(f"{n}", r) for n, r in enumerate(refs))
-    whole = Graph(graph.inputs, graph.nodes, outputs, graph.facts)
-    return all(_is_finite(a) for a in evaluate(whole, inputs, F64).values())
+    with np.errstate(all="ignore"):
+        _, slopes = evaluate_dual(graph, inputs, tangents, F64, absorb=False)
+    return _is_finite(slopes[loss])
 
 
 def _both(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from tang.autodiff.algebra import ZERO, Masks, both, choose
 from tang.autodiff.element import (
@@ -136,12 +137,11 @@ class _System:
             plain = Read(gather.source, moved)
             box = {**self.element.extents, **self.unknowns.extents}
             node = self.tape.sources.get(gather.source.node)
-            found = index_form(plain, node, box, lambda n: _fresh(n, self.used))
+            fresh = partial(_fresh, used=self.used)
+            found = index_form(plain, node, box, fresh, self.unknowns)
             if found is not None:
                 self.gathered[name] = found[0]
-                self.unknowns.extents |= found[1].extents
-                self.unknowns.equations += found[1].equations
-                self.unknowns.implied |= found[1].implied
+                self.unknowns.add(found[1])
                 return
             used = [v for f in view.forms() for v in f.variables if v.startswith(GATHERED)]
             if used:

@@ -41,6 +41,10 @@ def _factored(e: Expr) -> _Factor:
         return _Factor(Fraction(1), 1 if e.payload == "ln2" else -1, 0, None)
     if e.op == "real" and e.payload == "pi":
         return _Factor(Fraction(1), 0, 1, None)
+    if e.op == "recip":
+        inner = _factored(e.args[0])
+        if inner.rest is None and inner.fraction and not inner.pi:
+            return _Factor(1 / inner.fraction, -inner.ln2, 0, None)
     if e.op == "neg":
         inner = _factored(e.args[0])
         return _Factor(-inner.fraction, inner.ln2, inner.pi, inner.rest)
@@ -180,6 +184,15 @@ def is_finite(root: Expr) -> bool:
             stack.extend(e.args[1:])
         elif e.op in ("add", "mul", "neg", "fold"):
             stack.extend(e.args)
-        else:
+        elif not _is_positive_constant(e):
             return False
     return True
+
+
+def _is_positive_constant(e: Expr) -> bool:
+    """Whether the expression is a number above 0, such as 1/√π."""
+    while e.op in ("recip", "sqrt"):
+        (e,) = e.args
+    if isinstance(e.payload, Fraction):
+        return e.payload > 0
+    return e.op == "real" and e.payload in ("ln2", "log2e", "pi")

@@ -64,13 +64,19 @@ def finish_logsumexp(frame: Frame, monoid: Monoid, factor: Factor) -> Finished:
 
 
 def pull_logsumexp(frame: Frame, monoid: Monoid, factor: Factor) -> list[Pull]:
-    """From the state: d x = exp(x − m)·dl, and the maximum takes dm − l·dl."""
+    """From the state: d x = exp(x − m)·dl, and the maximum takes dm − l·dl.
+
+    At m = +inf the sum is 1 by definition, so dl goes nowhere.
+    """
     m, total = (monoid.components[c].name for c in factor.components)
     (k,) = factor.inputs
     dims = domain(frame, factor.components)
     to_m, to_l = frame.cotangent(m), frame.cotangent(total)
     times = frame.derivative().times
-    value = times(to_l, _weight(frame.node.body[k], frame.result(m)))
+    top = frame.result(m)
+    if to_l is not ZERO:
+        to_l = choose(apply("eq", top, named("inf")), ZERO, to_l)
+    value = times(to_l, _weight(frame.node.body[k], top))
     rest = to_m if to_l is ZERO else sub(to_m, times(to_l, frame.result(total)))
     return [Pull(dims, {k: add(value, _of_maximum(frame, k, dims, rest))})]
 

@@ -25,6 +25,15 @@ class Unknowns:
     extents: dict[str, Poly] = field(default_factory=dict)
     equations: list[Equation] = field(default_factory=list)
     implied: set[str] = field(default_factory=set)
+    divisions: dict[tuple[Affine, int], tuple[str, str]] = field(default_factory=dict)
+    """Quotient and phase of each form and stride, so that equal ones are one."""
+
+    def add(self, other: Unknowns) -> None:
+        """Take over what another gather of the same reader defines."""
+        self.extents |= other.extents
+        self.equations += other.equations
+        self.implied |= other.implied
+        self.divisions |= other.divisions
 
 
 def index_form(
@@ -32,17 +41,21 @@ def index_form(
     node: Comprehension | None,
     box: Mapping[str, Poly],
     fresh: Callable[[str], str],
+    earlier: Unknowns,
 ) -> tuple[Affine, Unknowns] | None:
     """The index that the read yields, as a form; None when it is opaque.
 
-    `node` made the index tensor, `box` has the extents of the dims in the read's forms.
+    `node` made the index tensor, `box` has the extents of the dims in the read's forms, `earlier`
+    holds what other gathers of the reader define.
     """
     plain = not read.view.guard and not read.view.gathers
     if node is None or node.monoid is not None or not plain:
         return None
     body = node.body[node.outputs.index(read.source.output)]
     dims = zip(node.point, read.view.coords, strict=True)
-    parse = _Parse({d.name: c for d, c in dims}, {d.name: d.extent for d in node.point}, fresh)
+    parse = _Parse(
+        {d.name: c for d, c in dims}, {d.name: d.extent for d in node.point}, fresh, earlier
+    )
     try:
         form = parse.run(body)
     except _OpaqueError:
@@ -62,6 +75,7 @@ class _Parse:
     coords: dict[str, Affine]
     sizes: dict[str, Poly]
     fresh: Callable[[str], str]
+    earlier: Unknowns
     found: Unknowns = field(default_factory=Unknowns)
 
     def run(self, root: Expr) -> Affine:
@@ -106,13 +120,21 @@ class _Parse:
         stride = by.const.constant
         if low.constant < 0:
             raise _OpaqueError
-        q, phase = self.fresh("quotient"), self.fresh("phase")
         high = highest(own, self.sizes) or poly(0)
         size = poly(high.constant // stride + 1) if high.is_constant else high + 1
+        known = self.earlier.divisions.get((outer, stride))
+        q, phase = known or (self.fresh("quotient"), self.fresh("phase"))
         self.sizes |= {q: size, phase: poly(stride)}
+        if known is None:
+            self._define(outer, stride, (q, phase), size)
+        chosen = variable(q if op == "floordiv" else phase)
+        return chosen, chosen
+
+    def _define(self, outer: Affine, stride: int, names: tuple[str, str], size: Poly) -> None:
+        """outer = stride · quotient + phase."""
+        q, phase = names
+        self.found.divisions[outer, stride] = names
         self.found.extents |= {q: size, phase: poly(stride)}
         self.found.implied |= {q}
         right = outer - variable(q, stride) - variable(phase)
         self.found.equations.append(Equation(constant(0), right))
-        chosen = variable(q if op == "floordiv" else phase)
-        return chosen, chosen

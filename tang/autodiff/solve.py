@@ -99,6 +99,14 @@ class _Solver:
         self.bounds = {v: e for v, e in extents.items() if v not in implied}
         self.conditions: list[Affine] = []
         self.implied = implied
+        self.used = {d.name for d in source} | extents.keys()
+
+    def fresh(self, name: str) -> str:
+        """A dim name that neither source, reader nor another split has."""
+        while name in self.used:
+            name += "_"
+        self.used.add(name)
+        return name
 
     # --- choosing ---
 
@@ -231,7 +239,7 @@ class _Solver:
         (p,) = e.left.variables
         right, stride, r = e.right, s.stride, s.carrier
         whole = Affine(tuple((u, _divided(c, stride)) for u, c in right.terms if u != r))
-        names = [f"{p}_quotient", f"{p}_phase"]
+        names = [self.fresh(f"{p}_quotient"), self.fresh(f"{p}_phase")]
         phases: dict[str, Poly] = {}
         d0 = 0
         if r is not None:
@@ -239,7 +247,7 @@ class _Solver:
             step, d0 = divmod(c_r, stride)
             phases = {names[1]: poly(stride)}
             rounds = _rounds(self.now.free[r], stride)
-            inner = f"{r}_round"
+            inner = self.fresh(f"{r}_round")
             carried = variable(names[1])
             if rounds != poly(1):
                 self.now.free[inner] = rounds
