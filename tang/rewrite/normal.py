@@ -103,6 +103,8 @@ class Ring:
 
     def terms(self, root: Expr) -> Terms:
         """The expression, of sort real or index, as a sum of products."""
+        if root in self._terms:
+            return self._terms[root]
         for e in walk(root):
             if e not in self._terms and e.sort in (REAL, INDEX):
                 self._terms[e] = self._of(e)
@@ -110,6 +112,8 @@ class Ring:
 
     def canonical(self, root: Expr) -> Expr:
         """The one expression that stands for all that have the same normal form."""
+        if root in self._canonical:
+            return self._canonical[root]
         for e in walk(root):
             if e not in self._canonical:
                 numeric = e.sort in (REAL, INDEX)

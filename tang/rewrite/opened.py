@@ -8,6 +8,7 @@ a read that cannot be written in the space raises `NotHereError`, which every ma
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import permutations, product
 from math import prod
 
@@ -42,6 +43,7 @@ class Space:
         self._numbers: dict[Read, int] = {}
         self._open: dict[int, Expr | None] = {}
         self._full: dict[Expr, Expr] = {}
+        self._depends: dict[Expr, frozenset[str]] = {}
         self.seen: dict[str, None] = {}
         """Nodes that were looked into: whoever checks a match needs them."""
 
@@ -104,21 +106,17 @@ class Space:
     def full(self, e: Expr) -> Expr:
         """The expression with every small map looked through."""
         if e not in self._full:
-            self._full[e] = self._expanded(e)
-        return self._full[e]
-
-    def _expanded(self, e: Expr) -> Expr:
-        while found := {x: o for x in walk(e) if (o := self._behind(x)) is not None}:
             done: dict[Expr, Expr] = {}
             for x in walk(e):
-                done[x] = found.get(x) or rebuild(x, tuple(done[a] for a in x.args))
-            e = done[e]
-        return e
-
-    def _behind(self, e: Expr) -> Expr | None:
-        if e.op != "arg" or not isinstance(e.payload, int):
-            return None
-        return self.opened(e.payload)
+                inner = (
+                    self.opened(x.payload) if isinstance(x.payload, int) and x.op == "arg" else None
+                )
+                if inner is not None:
+                    done[x] = self.full(inner)
+                else:
+                    done[x] = rebuild(x, tuple(done[a] for a in x.args)) if x.args else x
+            self._full[e] = done[e]
+        return self._full[e]
 
     def source(self, e: Expr) -> tuple[Comprehension, Read] | None:
         """The node whose result an argument is, with the read; None for anything else."""
@@ -163,9 +161,11 @@ class Space:
 
     def depends(self, e: Expr) -> frozenset[str]:
         """The dims on which an expression of this space depends."""
-        reads = (self.reads[x.payload].view.dims() for x in walk(e)
-                 if x.op == "arg" and isinstance(x.payload, int))  # fmt: skip
-        return e.names.union(*reads)
+        if e not in self._depends:
+            reads = (self.reads[x.payload].view.dims() for x in walk(e)
+                     if x.op == "arg" and isinstance(x.payload, int))  # fmt: skip
+            self._depends[e] = e.names.union(*reads)
+        return self._depends[e]
 
     def _coordinate(self, form: Affine) -> Expr:
         if is_gathered(form):
@@ -204,9 +204,14 @@ class Space:
         return index(0) if total is None else total
 
 
+@lru_cache(maxsize=1 << 14)
+def _operations(e: Expr) -> int:
+    return sum(1 for _ in walk(e))
+
+
 def _left(program: Program, node: Comprehension, budget: int) -> int:
     """What is left of a budget of operations after a map and all maps behind it; < 0: too large."""
-    budget -= sum(1 for _ in walk(*node.body))
+    budget -= sum(map(_operations, node.body))
     for read in node.reads:
         source = program.node(read.source.node)
         if budget < 0:
