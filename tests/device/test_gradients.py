@@ -110,9 +110,43 @@ def test_a_convolution_gradient_agrees_with_pytorch():
         np.testing.assert_allclose(mine["d_w"], w.grad.numpy(), rtol=1e-9, atol=1e-10)
 
 
-def test_a_softmax_gradient_agrees_with_jax():
+JAX = {
+    "softmax": lambda jax, x: jax.nn.softmax(x, axis=1),
+    "gelu": lambda jax, x: jax.nn.gelu(x, approximate=False),
+    "maximum": lambda jax, x: x.max(1),
+    "top-k": lambda jax, x: jax.lax.top_k(x, 2)[0],
+    "product": lambda jax, x: x.prod(1),
+}
+
+
+def with_doubles():
+    """JAX in 64 bits."""
     jax = pytest.importorskip("jax", reason="JAX is not installed")
-    data = RNG.normal(size=(4, 6)).astype(np.float32)
-    mine = interpret(tg.grad(squared(tg.softmax(X)), "L", ["x"]), {"x": data})["d_x"]
-    theirs = jax.grad(lambda x: (jax.nn.softmax(x, axis=1) ** 2).sum())(data)
-    np.testing.assert_allclose(mine, np.asarray(theirs), rtol=1e-4, atol=1e-6)
+    jax.config.update("jax_enable_x64", True)
+    return jax
+
+
+@pytest.mark.parametrize("name", JAX)
+def test_a_gradient_agrees_with_jax(name):
+    jax = with_doubles()
+    data = RNG.permutation(24).reshape(4, 6) / 8.0 - 1.4
+    mine = interpret(tg.grad(squared(PROGRAMS[name]()), "L", ["x"]), {"x": data})["d_x"]
+    theirs = jax.grad(lambda x: (JAX[name](jax, x) ** 2).sum())(data)
+    np.testing.assert_allclose(mine, np.asarray(theirs), rtol=1e-11, atol=1e-12)
+
+
+@pytest.mark.parametrize("how", [(1, 1, 1), (2, 1, 1), (2, 2, 2), (3, 2, 2), (2, 3, 3)], ids=str)
+def test_a_convolution_gradient_agrees_with_jax(how):
+    jax = with_doubles()
+    stride, padding, dilation = how
+    data = {"x": RNG.normal(size=(1, 2, 7, 7)), "w": RNG.normal(size=(3, 2, 3, 3))}
+    y = tg.conv2d(IMAGE, KERNEL, stride=stride, padding=padding, dilation=dilation)
+    mine = interpret(tg.grad(squared(y), "L", ["x", "w"]), data)
+
+    def loss(x, w):
+        pads, steps = [(padding, padding)] * 2, (stride, stride)
+        out = jax.lax.conv_general_dilated(x, w, steps, pads, rhs_dilation=(dilation,) * 2)
+        return (out**2).sum()
+
+    for name, theirs in zip("xw", jax.grad(loss, (0, 1))(data["x"], data["w"]), strict=True):
+        np.testing.assert_allclose(mine[f"d_{name}"], np.asarray(theirs), rtol=1e-9, atol=1e-10)
