@@ -80,7 +80,7 @@ def draw_node(source: Source, program: Program, name: str) -> None:
 
 
 def _draw_map(source: Source, program: Program, name: str) -> None:
-    followed = _followed(source, program) if chance(source, 30) else None
+    followed = _followed(source, program) if chance(source, 50) else None
     if followed is None:
         rank = weighted(source, ((12, 0), (38, 1), (35, 2), (15, 3)))
         dims = _draw_dims(source, program, _POINT_NAMES[:rank], POINTS)

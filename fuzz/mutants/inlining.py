@@ -107,11 +107,6 @@ def _seen_from_the_start(original: Function) -> Function:
     return begin
 
 
-def _out_of_guard(original: Function) -> Function:
-    """What an inlined node reads moves out of the guard under which it is wanted."""
-    return lambda ctx, read, coords, pinned: original(ctx, read, coords, 0)
-
-
 def _without_inner_fill(original: Function) -> Function:
     """Reads inside an inlined node yield 0 outside of their guards."""
 
@@ -150,8 +145,6 @@ INLINING: Final = (
            f"{_LOWER}.inline:within", _reversed_point, Rung.LOWER, verdicts=_READS_OUTSIDE),
     Mutant("inlined-seen-from-start", "an inlined semigroup combines its first element",
            f"{_LOWER}.results:begin", _seen_from_the_start, Rung.LOWER),
-    Mutant("inlined-out-of-guard", "what a guarded inlined node reads is read outside the guard",
-           f"{_LOWER}.reads:_source_value", _out_of_guard, Rung.LOWER, verdicts=_READS_OUTSIDE),
     Mutant("inlined-fill-is-zero", "guarded reads of an inlined node yield 0 outside",
            f"{_LOWER}.reads:_register", _without_inner_fill, Rung.LOWER),
     Mutant("epilogue-negates", "an epilogue takes the negative of what its node has",

@@ -10,6 +10,7 @@ import numpy as np
 
 import tang as tg
 from tang.kernel.lower import build
+from tang.kernel.schedule import Schedule
 from tang.verify import Rung, verify
 
 
@@ -19,7 +20,9 @@ def report():
     x = tg.input("x", (1,))
     best = tg.compute("best", (i,), tg.top_k(x[r] + 0.5, 1, over=r))
     y = tg.compute("y", (i,), best.output("best")[0] * 2)
-    return verify(tg.Graph(y=y), {"x": np.array([1.0], np.float32)}, backends=())
+    return verify(
+        tg.Graph(y=y), {"x": np.array([1.0], np.float32)}, backends=(), schedule=Schedule()
+    )
 
 
 def test_a_state_read_after_the_only_step_is_the_new_one():
