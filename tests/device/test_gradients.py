@@ -7,6 +7,7 @@ import pytest
 
 import tang as tg
 from tang.interpreter import interpret
+from tang.kernel.schedule import NodeSchedule, Schedule
 from tang.verify import verify
 from tang.verify.gradient import with_scalar_loss
 
@@ -74,6 +75,28 @@ def test_a_second_derivative_verifies_on_c():
     second = tg.grad(with_scalar_loss(first, "d_x"), "d_x", ["x"])
     report = verify(second, {"x": normal(4, 6)}, backends=("c",))
     assert report.ok, report.to_text()
+
+
+def attention_gradient(length):
+    """Causal attention with its scores as a node of their own, and the gradient."""
+    t, k, d, e = tg.dims("t k d e")
+    query, key, value = (tg.input(n, (length, w)) for n, w in (("Q", 3), ("K", 3), ("V", 4)))
+    scores = tg.compute("S", (t, k), tg.sum(query[t, d] * key[k, d], over=d))
+    out = tg.compute(
+        "out", (t, e), tg.online_softmax(scores[t, k], value[k, e], over=k, where=[k <= t])
+    )
+    return tg.grad(squared(out), "L", ["Q", "K", "V"])
+
+
+def test_attention_backward_runs_without_a_buffer_of_length_by_length():
+    length = 12
+    graph = attention_gradient(length)
+    large = [n.name for n in graph.nodes if [d.extent.constant for d in n.point].count(length) > 1]
+    schedule = Schedule(nodes=tuple((n, NodeSchedule(place="inline")) for n in large))
+    report = verify(graph, schedule=schedule, backends=("c",), seed=1)
+    assert report.ok, report.to_text()
+    buffers = tg.compile(graph, schedule=schedule).plan.buffers
+    assert all(b.shape.count(length) <= 1 for b in buffers)
 
 
 TORCH = {
