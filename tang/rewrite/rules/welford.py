@@ -46,6 +46,8 @@ from tang.rewrite.program import Program
 from tang.rewrite.rule import Edit, Requirement, Rule
 
 _TWICE: Final = 2
+_DEPTH: Final = 3
+"""Maps between a difference of moments and the sums that it is made of."""
 
 
 def _find(program: Program, node: Comprehension) -> Edit | None:
@@ -53,10 +55,29 @@ def _find(program: Program, node: Comprehension) -> Edit | None:
         return None
     try:
         if kind_of(node) == "sum":
-            return _spread(program, node)
-        return _difference(program, node)
+            return None if _distinct_factors(node) else _spread(program, node)
+        squares = map(_has_twice, _sums_behind(program, node, _DEPTH))
+        return _difference(program, node) if any(squares) else None
     except NotHereError:
         return None
+
+
+def _distinct_factors(node: Comprehension) -> bool:
+    """A cheap test for products of different tensors, which are no squares."""
+    parts = factors(node.body[0])
+    return len(parts) > 1 and len(set(parts)) == len(parts) and all(p.op == "arg" for p in parts)
+
+
+def _sums_behind(program: Program, node: Comprehension, depth: int) -> Iterator[Comprehension]:
+    """Sums that a node reads, also through a few maps."""
+    for read in node.reads:
+        source = program.node(read.source.node)
+        if source is None:
+            continue
+        if kind_of(source) == "sum":
+            yield source
+        elif source.monoid is None and depth:
+            yield from _sums_behind(program, source, depth - 1)
 
 
 # --- Σ (x − mean)² -------------------------------------------------------------------------------
