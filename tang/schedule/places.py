@@ -25,8 +25,11 @@ from tang.schedule.counts import (
     sizes_of,
 )
 
-RATIO: Final = 192
-"""Repeated operations that a saved byte is worth: narrow products are repeated, wide ones not."""
+RATIO: Final = 24
+"""Repeated operations that a saved byte is worth: an H200 does 14 of f32 while one travels."""
+
+LAUNCH: Final = 4096
+"""Bytes that the launch of a kernel counts as."""
 
 LARGE_RATIO: Final = 16384
 """The same for a tensor that outgrows all that the caller gives and wants, as scores of attention
@@ -51,7 +54,7 @@ class Weighed:
     repeated  operations that inlining does more often than a kernel of the node would, those of
               what the node reads included where that is too large to be stored
     saved     bytes of its results, written once and read once by every node that reads them
-    limit     operations per byte up to which it is inlined
+    limit     operations per byte up to which it is inlined; its launch counts as `LAUNCH` bytes
     """
 
     place: str
@@ -127,7 +130,7 @@ class _Judge:
         obstacle = self._obstacle(node, uses, sum(times))
         place = "materialise"
         if not obstacle:
-            cheap = repeated <= limit * saved
+            cheap = repeated <= limit * (saved + LAUNCH)
             obstacle = "few operations for the bytes" if cheap else "too many operations"
             place = "inline" if cheap else place
         self.places[node.name] = Weighed(place, repeated, saved, limit, obstacle)

@@ -63,10 +63,10 @@ def test_an_explanation_has_two_lines_per_node() -> None:
     assert str(explain(summed("n", 4096))) == (
         "f: ? points × 4096 elements, split 1: a size has no declared maximum\n"
         "  materialise: what reads it can be its epilogue (inlining repeats 0 operations and saves "
-        "8192 bytes, limit 192 a byte)\n"
+        "8192 bytes, limit 24 a byte)\n"
         "g: ? points × 1 elements, split 1: nothing to reduce\n"
         "  epilogue: its result is wanted, and 'f' has what it reads (inlining repeats 0 "
-        "operations and saves 0 bytes, limit 192 a byte)"
+        "operations and saves 0 bytes, limit 24 a byte)"
     )
 
 
