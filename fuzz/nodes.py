@@ -40,6 +40,7 @@ class _NodeScope:
 
     frame: Frame
     axes: frozenset[str] = frozenset()
+    reuse: int = 18
     reads: list[Read] = field(default_factory=list)
     values: list[Value] = field(default_factory=list)
 
@@ -57,7 +58,7 @@ class _NodeScope:
 
     def read(self, source: Source, sort: Sort) -> Value:
         known = [v for v in self.values if v.expr.sort is sort]
-        if known and chance(source, 18):
+        if known and chance(source, self.reuse):
             return choose(source, known)
         read, bounds = source.part(lambda s: draw_read(s, self.frame, sort))
         if sort is INDEX and not self.wide:
@@ -80,14 +81,14 @@ def draw_node(source: Source, program: Program, name: str) -> None:
 
 
 def _draw_map(source: Source, program: Program, name: str) -> None:
-    followed = _followed(source, program) if chance(source, 50) else None
+    followed = _followed(source, program) if chance(source, 85) else None
     if followed is None:
         rank = weighted(source, ((12, 0), (38, 1), (35, 2), (15, 3)))
         dims = _draw_dims(source, program, _POINT_NAMES[:rank], POINTS)
     else:
         sizes = followed.shape[: len(program.nodes[-1].point)]
         dims = tuple(zip(_POINT_NAMES, sizes, strict=False))
-    scope = _NodeScope(Frame(program, dims))
+    scope = _NodeScope(Frame(program, dims), reuse=18 if followed is None else 65)
     count = weighted(source, ((76, 1), (17, 2), (7, 3)))
     if followed is not None:
         _follow(scope, followed)

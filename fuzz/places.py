@@ -36,7 +36,7 @@ def draw_places(source: Source, graph: Graph, rows: Rows) -> Rows:
             level[node.name] = deep
             draft.add(node, "inline")
             drawn = replace(chosen[node.name], place="inline", split=1, lanes=1)
-        elif chance(source, 75) and _follows(draft, node):
+        elif chance(source, 90) and _follows(draft, node):
             drawn = replace(chosen[node.name], place="epilogue")
         else:
             draft.add(node, "materialise")
