@@ -14,11 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tang.fuzz.derivations import Recipe, draw_recipe
 from tang.fuzz.formats import ALL, Formats
-from tang.fuzz.graphs import draw_graph
+from tang.fuzz.graphs import DrawnGraph, draw_graph
 from tang.fuzz.inputs import draw_inputs
+from tang.fuzz.motifs import draw_motif
 from tang.fuzz.schedules import draw_schedule
-from tang.fuzz.source import SeededSource, Source
+from tang.fuzz.source import SeededSource, Source, chance
+from tang.ir.bind import bind
 from tang.ir.graph import Graph
 from tang.kernel.schedule import Schedule
 
@@ -33,6 +36,7 @@ class Case:
     seed, index  where the draw came from; index −1 when it was shrunk or written by hand
     choices  the decisions behind the draw, from which hypothesis shrinks it
     formats  what it was allowed to ask of its backends
+    recipe   what is done to the program before it is lowered; its schedule then counts
     """
 
     graph: Graph
@@ -43,6 +47,7 @@ class Case:
     index: int = -1
     choices: tuple[int, ...] = ()
     formats: Formats = ALL
+    recipe: Recipe | None = None
 
     def __repr__(self) -> str:
         return f"<Case {self.name}: {len(self.graph.nodes)} nodes>"
@@ -54,7 +59,7 @@ class Case:
 
     def digest(self) -> str:
         """A name for the content, equal for equal programs, schedules and data."""
-        h = hashlib.blake2b(repr((self.graph, self.schedule)).encode(), digest_size=12)
+        h = hashlib.blake2b(repr((self.graph, self.schedule, self.recipe)).encode(), digest_size=12)
         for name, array in sorted(self.inputs.items()):
             h.update(f"{name}{array.shape}{array.dtype}".encode())
             h.update(np.ascontiguousarray(array).tobytes())
@@ -63,10 +68,29 @@ class Case:
 
 def build_case(source: Source, formats: Formats = ALL) -> Case:
     """One case from a source of decisions."""
-    drawn = source.part(lambda s: draw_graph(s, formats))
+    drawn = source.part(lambda s: _draw_program(s, formats))
     schedule = source.part(lambda s: draw_schedule(s, drawn.graph, drawn.in_order, formats))
     inputs = source.part(lambda s: draw_inputs(s, drawn.plans))
-    return Case(drawn.graph, drawn.sizes, schedule, inputs, formats=formats)
+    graph, recipe = source.part(lambda s: draw_recipe(s, drawn))
+    return Case(
+        graph,
+        drawn.sizes,
+        schedule if recipe is None else Schedule(),
+        inputs,
+        formats=formats,
+        recipe=recipe,
+    )
+
+
+def _draw_program(source: Source, formats: Formats) -> DrawnGraph:
+    """A random graph, or now and then a motif; shrinks to a graph."""
+    if not chance(source, 15):
+        return draw_graph(source, formats)
+    motif = draw_motif(source)
+    sizes = dict(motif.sizes)
+    if sizes and not formats.i64:  # symbols without a bound need 64 bits
+        return DrawnGraph(bind(motif.graph, sizes), {}, motif.plans, frozenset(), motif=True)
+    return DrawnGraph(motif.graph, sizes, motif.plans, frozenset(), motif=True)
 
 
 def draw_case(seed: int, index: int, formats: Formats = ALL) -> Case:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tang.fuzz.case import Case, draw_case
+from tang.fuzz.derivations import derived_program, drawn_cells
 from tang.fuzz.features import CELLS, cells_of, features
 from tang.fuzz.formats import ALL, Formats
 
@@ -33,7 +34,7 @@ class Coverage:
 
     def add(self, case: Case) -> None:
         """Count one draw."""
-        found = features(case)
+        found = features(case) | _derived(case)
         self.draws += 1
         self.cells.update(found)
         self.composed += {"graph:several-nodes", "graph:reduction"} <= found
@@ -46,8 +47,14 @@ class Coverage:
         self.outcomes.update(other.outcomes)
 
     def thin(self, least: int = 20) -> list[str]:
-        """The cells with fewer than `least` draws, in the order of reports."""
-        return [c for c in cells_of(self.formats) if self.cells[c] < least]
+        """The cells with fewer than `least` draws, in the order of reports.
+
+        A rule applies where a program has its pattern, which random programs seldom have: it
+        counts as thin below `least` in ten thousand draws, and when it never applied.
+        """
+        rare = max(1, least * self.draws // 10_000)
+        known = ((c, rare if c.startswith("applied:") else least) for c in cells_of(self.formats))
+        return [c for c, wanted in known if self.cells[c] < wanted]
 
     def counts(self) -> dict[str, int]:
         """Draws of every cell, in the order of reports; cells without any are there too."""
@@ -74,6 +81,19 @@ class Coverage:
         for (backend, outcome), count in sorted(self.outcomes.items()):
             lines.append(f"  {backend}: {outcome} {count}")
         return "\n".join(lines)
+
+
+def _derived(case: Case) -> frozenset[str]:
+    """The cells of a case's recipe, and of the program that it makes."""
+    if case.recipe is None:
+        return frozenset()
+    found = frozenset(drawn_cells(case.recipe))
+    try:
+        graph, schedule, applied = derived_program(case.graph, case.recipe, case.formats)
+    except Exception:  # noqa: BLE001 - whatever a suspect raises is the ladder's to report
+        return found
+    made = replace(case, graph=graph, schedule=schedule, recipe=None)
+    return found | features(made) | {f"applied:{name}" for name in applied}
 
 
 def coverage_of(cases: Iterable[Case], formats: Formats = ALL) -> Coverage:

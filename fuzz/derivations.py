@@ -1,24 +1,29 @@
 """Random derivations: which rules a program goes through before it is lowered, and gradients.
 
-Defines `draw_derivation` and the plain-data form of derivations. Relies on the names of the rules
+Defines `Recipe`, `draw_recipe` and the plain-data form of recipes. Relies on the names of the rules
 alone. It applies none: that is the ladder's work, where they are under test. Shrinks to none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
 from math import prod
 from typing import Any, Final
 
-from tang.fuzz.source import Source, chance, choose, weighted
+from tang.autodiff import grad
+from tang.fuzz.formats import Formats
+from tang.fuzz.graphs import DrawnGraph
+from tang.fuzz.schedules import draw_schedule
+from tang.fuzz.source import SeededSource, Source, chance, choose
 from tang.ir.expr import REAL, arg
 from tang.ir.graph import Comprehension, Dim, Graph, Output
 from tang.ir.monoids import SUM
 from tang.ir.view import Read, Ref, View, variable
-from tang.rewrite import RULES
+from tang.kernel.schedule import Schedule
+from tang.rewrite import RULES, rewrite
 from tang.verify.derive import Derivation, Gradient
-from tang.verify.report import Report
 
 LOSS: Final = "loss"
 """Name of the output that gradients are taken of."""
@@ -27,27 +32,47 @@ _MOST: Final = 400
 """Elements of a tensor that is summed into a loss at most, and of an input differentiated by."""
 
 
-def draw_derivation(
-    source: Source, graph: Graph, sizes: Mapping[str, int]
-) -> tuple[Graph, Derivation | None]:
-    """A derivation and the graph that it starts from, which has a loss where one is needed."""
-    if not chance(source, 50):
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """A derivation, and how the derived program is scheduled.
+
+    schedule  a number from which the schedule is drawn once the program is known; 0 is the default
+    """
+
+    derivation: Derivation
+    schedule: int = 0
+
+    def scheduler(self, formats: Formats) -> Callable[[Graph], Schedule]:
+        """The schedule of a derived program, a function of its structure and of the number."""
+        return partial(_scheduled, self.schedule, formats)
+
+
+def _scheduled(number: int, formats: Formats, graph: Graph) -> Schedule:
+    if number == 0:
+        return Schedule()
+    lenient = frozenset(n.name for n in graph.nodes if n.monoid and not n.monoid.strict)
+    return draw_schedule(SeededSource(number, 0), graph, lenient, formats)
+
+
+def draw_recipe(source: Source, drawn: DrawnGraph) -> tuple[Graph, Recipe | None]:
+    """A recipe and the graph that it starts from, which has a loss where one is needed."""
+    graph, sizes = drawn.graph, drawn.sizes
+    if not chance(source, 90 if drawn.motif else 35):
         return graph, None
-    rules = _draw_rules(source)
+    rules = _draw_rules(source, 85 if drawn.motif else 55)
     strict = chance(source, 50)
+    number = source.below(2**16)
     wrt = _draw_wrt(source, graph, sizes) if chance(source, 35) else ()
     summed = _summable(graph, sizes) if wrt else []
     if not summed:
-        return graph, Derivation(rules=rules, strict=strict)
-    gradient = Gradient(LOSS, wrt)
-    with_loss = _with_loss(graph, choose(source, summed))
-    return with_loss, Derivation(rules=rules, strict=strict, gradient=gradient)
+        return graph, Recipe(Derivation(rules=rules, strict=strict), number)
+    made = Derivation(rules=rules, strict=strict, gradient=Gradient(LOSS, wrt))
+    return _with_loss(graph, choose(source, summed)), Recipe(made, number)
 
 
-def _draw_rules(source: Source) -> tuple[str, ...] | None:
-    """The pipeline, or some rules in any order; shrinks to a single rule."""
-    kind = weighted(source, ((40, "some"), (60, "pipeline")))
-    if kind == "pipeline":
+def _draw_rules(source: Source, percent: int) -> tuple[str, ...] | None:
+    """The pipeline at that rate, or some rules in any order; shrinks to a single rule."""
+    if chance(source, percent):
         return None
     left = list(RULES)
     wanted = 1 + source.below(len(left))
@@ -89,46 +114,59 @@ def _with_loss(graph: Graph, summed: Output) -> Graph:
 # --- plain data ----------------------------------------------------------------------------------
 
 
-def derivation_data(derivation: Derivation | None) -> dict[str, Any] | None:
-    """The derivation as plain data, for JSON and for repro files."""
-    if derivation is None:
+def recipe_data(recipe: Recipe | None, formats: Formats) -> dict[str, Any] | None:
+    """The recipe as plain data, for repro files, with the formats that its schedule may use."""
+    if recipe is None:
         return None
-    gradient = derivation.gradient
+    derivation, gradient = recipe.derivation, recipe.derivation.gradient
     return {
         "rules": None if derivation.rules is None else list(derivation.rules),
         "strict": derivation.strict,
         "loss": gradient.loss if gradient else None,
         "wrt": list(gradient.wrt) if gradient else [],
+        "schedule": recipe.schedule,
+        "f64": formats.f64,
+        "i64": formats.i64,
     }
 
 
-def derivation_from(data: Mapping[str, Any] | None) -> Derivation | None:
-    """The derivation that `derivation_data` wrote."""
-    if data is None:
-        return None
+def recipe_from(data: Mapping[str, Any]) -> tuple[Recipe, Formats]:
+    """The recipe and the formats that `recipe_data` wrote."""
     rules = data["rules"]
     gradient = Gradient(data["loss"], tuple(data["wrt"])) if data["loss"] else None
     names = None if rules is None else tuple(rules)
-    return Derivation(rules=names, strict=bool(data["strict"]), gradient=gradient)
+    made = Derivation(rules=names, strict=bool(data["strict"]), gradient=gradient)
+    formats = Formats(f64=bool(data["f64"]), i64=bool(data["i64"]))
+    return Recipe(made, int(data["schedule"])), formats
+
+
+def derived_program(
+    graph: Graph, recipe: Recipe, formats: Formats
+) -> tuple[Graph, Schedule, frozenset[str]]:
+    """What the recipe makes of a program, unchecked, and the rules that had something to do.
+
+    Raises whatever autodiff and the rules raise.
+    """
+    made = recipe.derivation
+    if made.gradient is not None:
+        graph = grad(graph, made.gradient.loss, made.gradient.wrt)
+    done = rewrite(graph, made.rules, made.strict)
+    applied = frozenset(s.rule for s in done.trace)
+    return done.graph, recipe.scheduler(formats)(done.graph), applied
 
 
 # --- coverage ------------------------------------------------------------------------------------
 
 
-def drawn_cells(derivation: Derivation | None) -> Iterable[str]:
-    """What coverage counts of a drawn derivation."""
-    if derivation is None:
+def drawn_cells(recipe: Recipe | None) -> Iterable[str]:
+    """What coverage counts of a drawn recipe."""
+    if recipe is None:
         return
+    derivation = recipe.derivation
     yield "derived:strict" if derivation.strict else "derived:default"
     yield "derived:pipeline" if derivation.rules is None else "derived:some-rules"
     if derivation.gradient is not None:
         yield "derived:gradient"
-
-
-def applied_cells(report: Report) -> Iterable[str]:
-    """What coverage counts of a finished check: the rules that had something to do."""
-    names = {name for r in report.results for name in r.rules}
-    return sorted(f"applied:{name}" for name in names)
 
 
 def derivation_cells() -> tuple[str, ...]:

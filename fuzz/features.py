@@ -14,6 +14,7 @@ from typing import Final
 import numpy as np
 
 from tang.fuzz.case import Case
+from tang.fuzz.derivations import derivation_cells
 from tang.fuzz.formats import ALL, Formats, schedule_cells
 from tang.fuzz.forms import FORMS, recognised
 from tang.fuzz.places import PLACES, place_cells
@@ -74,7 +75,8 @@ CELLS: Final = tuple(
 def cells_of(formats: Formats) -> tuple[str, ...]:
     """The cells that can occur in draws of some formats, in the order of reports."""
     gone = set(schedule_cells(ALL)) - set(schedule_cells(formats))
-    return tuple(cell for cell in CELLS if cell.removeprefix("schedule:") not in gone)
+    own = (cell for cell in CELLS if cell.removeprefix("schedule:") not in gone)
+    return (*own, *derivation_cells())
 
 
 def features(case: Case) -> frozenset[str]:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from tang.fuzz.case import Case
 from tang.fuzz.check import is_foreign
+from tang.fuzz.derivations import recipe_data
 from tang.fuzz.schedule_json import schedule_to_json
 from tang.fuzz.worker import Shrunk
 from tang.ir import to_json, to_text
@@ -122,8 +123,12 @@ SCHEDULE = r"""
 INPUTS = {{
 {arrays}}}
 
-sys.exit(reproduce(GRAPH, SCHEDULE, INPUTS, backends={kept!r}))
+sys.exit(reproduce(GRAPH, SCHEDULE, INPUTS, backends={kept!r}{_recipe_text(case)}))
 '''
+
+
+def _recipe_text(case: Case) -> str:
+    return f", recipe={recipe_data(case.recipe, case.formats)!r}" if case.recipe else ""
 
 
 def _absolute(backend: str) -> str:

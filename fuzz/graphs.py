@@ -25,12 +25,16 @@ _SPARE: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class DrawnGraph:
-    """A graph, the sizes of its symbols, what its inputs hold, and nodes that must not be split."""
+    """A graph, the sizes of its symbols, what its inputs hold, and nodes that must not be split.
+
+    motif  whether it was written as people write programs, for rules to recognise
+    """
 
     graph: Graph
     sizes: dict[str, int]
     plans: tuple[InputPlan, ...]
     in_order: frozenset[str]
+    motif: bool = False
 
 
 def draw_graph(source: Source, formats: Formats = ALL) -> DrawnGraph:

@@ -16,6 +16,8 @@ from tang.verify import Report, Rung, Task, verify_batch
 
 _PLACES: Final = (
     ("kernel/expand", Rung.EXPAND),
+    ("tang/rewrite", Rung.REWRITE),
+    ("tang/autodiff", Rung.REWRITE),
     ("tang/kernel", Rung.LOWER),
     ("tang/schedule", Rung.LOWER),
     ("tang/emit", Rung.EMIT),
@@ -32,13 +34,21 @@ class Ladder:
 
     def check(self, cases: Sequence[Case]) -> list[Report]:
         """One report per case; kernels of all cases are compiled together."""
-        tasks = [
-            Task(graph=c.graph, inputs=c.inputs, schedule=c.schedule, name=c.name) for c in cases
-        ]
-        return verify_batch(tasks, self._backends)
+        return verify_batch([_task(c) for c in cases], self._backends)
 
     def close(self) -> None:
         """Nothing: open backends live as long as their process."""
+
+
+def _task(case: Case) -> Task:
+    recipe = case.recipe
+    return Task(
+        graph=case.graph,
+        inputs=case.inputs,
+        schedule=case.schedule if recipe is None else recipe.scheduler(case.formats),
+        derivation=None if recipe is None else recipe.derivation,
+        name=case.name,
+    )
 
 
 def accused(traceback: str) -> tuple[Rung, str]:

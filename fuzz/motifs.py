@@ -183,24 +183,47 @@ def _moments(d: _Draft) -> list[Tensor]:
 
 
 def _winner(d: _Draft) -> list[Tensor]:
+    """The least position of a largest (or smallest) element, and what stands there."""
     rows, length = d.size(symbol="n"), d.size(1, 8)
     x = d.input(rows, length)
     i, k = tg.dim("i", rows.poly), tg.dim("k", length.poly)
-    top = d.node((i,), tg.max(x[i, k], over=k))
-    ahead = float(length.value)
-    at = tg.select(x[i, k] == top[i], tg.real(k), ahead)
-    first = d.node((i,), tg.min(at, over=k))
+    extremum = tg.max if d.yes(70) else tg.min
+    top = d.node((i,), extremum(x[i, k], over=k))
+    same = x[i, k] == top[i] if d.yes() else top[i] == x[i, k]
+    first = d.node((i,), tg.min(tg.select(same, k, length.value), over=k))
+    if d.yes(40):
+        return [first, d.node((i,), x.at(i, first[i], fill=0.0))]
     return [first, top] if d.yes() else [first]
 
 
+def _picks(d: _Draft) -> list[Tensor]:
+    """The two largest elements, one pick after the other."""
+    rows, length = d.size(symbol="n"), d.size(2, 7)
+    x = d.input(rows, length)
+    i, k = tg.dim("i", rows.poly), tg.dim("k", length.poly)
+    first = d.node((i,), tg.argmax(x[i, k], over=k))
+    rest = tg.select(k == first[i], float("-inf"), x[i, k])
+    second = d.node((i,), tg.argmax(rest, over=k))
+    return [first, second]
+
+
 def _running(d: _Draft) -> list[Tensor]:
+    """A running fold, its condition a `where` or a gate; or a decayed sum."""
     length, width = d.size(1, 8, symbol="n"), d.size(1, 3)
     x = d.input(length, width)
     t, s, c = tg.dim("t", length.poly), tg.dim("s", length.poly), tg.dim("c", width.poly)
-    fold = choose(d.source, (tg.sum, tg.max, tg.min))
-    shift = between(d.source, 0, 1)
-    run = d.node((t, c), fold(x[s, c], over=s, where=[s <= t - shift]))
-    return [run]
+    r = tg.dim("r", length.poly)
+    if d.yes(40):
+        a = d.input(length)
+        decay = d.node((t, s), tg.prod(a[r], over=r, where=[s < r, r <= t]))
+        term = d.either(decay[t, s], x[s, c], lambda p, q: p * q)
+        return [d.node((t, c), tg.sum(term, over=s, where=[s <= t]))]
+    kind = between(d.source, 0, 2)
+    fold, neutral = ((tg.sum, 0.0), (tg.max, float("-inf")), (tg.min, float("inf")))[kind]
+    until = s <= t - between(d.source, 0, 1)
+    if d.yes():
+        return [d.node((t, c), fold(x[s, c], over=s, where=[until]))]
+    return [d.node((t, c), fold(tg.select(until, x[s, c], neutral), over=s))]
 
 
 # --- products, views -----------------------------------------------------------------------------
@@ -247,5 +270,6 @@ def _views(d: _Draft) -> list[Tensor]:
 
 
 _KINDS: Final[tuple[Callable[[_Draft], list[Tensor]], ...]] = (
-    _softmax, _softmax, _softmax, _logsumexp, _moments, _winner, _running, _products, _views,
+    _softmax, _softmax, _softmax, _logsumexp, _moments, _winner, _picks, _running,
+    _running, _products, _views,
 )  # fmt: skip

@@ -8,7 +8,7 @@ nothing.
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -40,13 +40,13 @@ Array = npt.NDArray[Any]
 class Task:
     """What a caller wants verified: a program, its data, a schedule, an error budget.
 
-    With a derivation the program is first rewritten, and the schedule fitted to the result: None
-    takes `schedule_auto` of it.
+    With a derivation the program is first rewritten, and the schedule fitted to the result, or
+    made for it where a function is given. None takes `schedule_auto`.
     """
 
     graph: Graph
     inputs: Mapping[str, Array]
-    schedule: Schedule | None = field(default_factory=Schedule)
+    schedule: Schedule | Callable[[Graph], Schedule] | None = field(default_factory=Schedule)
     derivation: Derivation | None = None
     budget: ErrorBudget | None = None
     name: str = "graph"
@@ -138,12 +138,15 @@ def lowered(accepted: Accepted) -> Subject:
 
 def scheduled(task: Task) -> Schedule:
     """The task's schedule, that of `schedule_auto` when it leaves the choice."""
+    if callable(task.schedule):
+        return task.schedule(task.graph)
     return schedule_auto(task.graph) if task.schedule is None else task.schedule
 
 
 def derived(task: Task, graph: Graph) -> Task:
     """The task on the program that its derivation made."""
-    fitted = None if task.schedule is None else fit_schedule(task.schedule, graph)
+    given = task.schedule
+    fitted = fit_schedule(given, graph) if isinstance(given, Schedule) else given
     return replace(task, graph=graph, schedule=fitted, derivation=None)
 
 
