@@ -7,7 +7,7 @@ emitters and the devices. It does not verify anything: `tang.verify` does, from 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Final, Literal
@@ -29,6 +29,7 @@ from tang.kernel.ir import Kernel, Type
 from tang.kernel.lower import lower
 from tang.kernel.plan import Buffer, Plan, Role
 from tang.kernel.schedule import Schedule
+from tang.rewrite import Rewritten, rewrite
 from tang.schedule import schedule_auto
 
 __all__ = ["KernelText", "Program", "compile", "emit", "kernel_texts"]
@@ -71,10 +72,15 @@ class Program:
 
     Symbolic extents are taken from the shapes of the inputs at each call. Inputs are never
     written to and never returned.
+
+    graph  as it was given;  trace  how it was rewritten;  plan  buffers and launches of the result
     """
 
-    def __init__(self, graph: Graph, plan: Plan, device: Device, isolate: bool) -> None:
+    def __init__(
+        self, graph: Graph, rewritten: Rewritten, plan: Plan, device: Device, isolate: bool
+    ) -> None:
         self.graph: Final = graph
+        self.trace: Final = rewritten.trace
         self.plan: Final = plan
         self._device: Final = device
         self._isolate: Final = isolate
@@ -169,30 +175,53 @@ def compile(
     schedule: Schedule | None = None,
     math: Math = "portable",
     *,
+    rules: Iterable[str] | None = None,
+    strict: bool = False,
+    check: bool = False,
     isolate: bool = False,
     device: Device | None = None,
 ) -> Program:
-    """A program that computes the graph.
+    """A program that computes the graph, which is first rewritten.
 
-    schedule=None takes that of `schedule_auto`.
+    rules=None takes the pipeline of `tang.rewrite`, () none; strict=True keeps NaN and infinities
+    exactly, where the default assumes finite operands for the rules that say so.
+    check=True evaluates every rewrite on a small instance, before and after; RewriteError names
+    the rule, the node and the first differing value.
+    schedule=None takes that of `schedule_auto`; a schedule names nodes of the rewritten graph
+    (`tang.rewrite(graph).graph`, or `program.plan.graph`).
     math="portable" gives the same bits on every device; "native" uses the device's functions,
     and portable ones where its language has none.
     isolate=True runs kernels in a process of their own, where a crash becomes a DeviceError.
     `device` overrides the target's usual one. Raises DeviceError for an unknown target.
     """
     found = device if device is not None else _device(target)
-    return Program(graph, _plan(graph, schedule, math, found.language), found, isolate)
+    done = _rewritten(graph, rules, strict, check)
+    plan = _plan(done.graph, schedule, math, found.language)
+    return Program(graph, done, plan, found, isolate)
 
 
-def kernel_texts(graph: Graph, target: str = "c") -> tuple[KernelText, ...]:
+def kernel_texts(
+    graph: Graph, target: str = "c", *, rules: Iterable[str] | None = None
+) -> tuple[KernelText, ...]:
     """The kernels that a graph compiles to, in program order; needs no compiler or device.
 
-    `target` is a language of `emit`, whether or not a device for it exists here.
+    `target` is a language of `emit`, whether or not a device for it exists here; `rules` are
+    those of `compile`.
     """
     _check_target(target, DIALECTS)
-    plan = _plan(graph, None, "portable", target)
+    plan = _plan(_rewritten(graph, rules).graph, None, "portable", target)
     kernels = (step.kernel for step in plan.launches)
     return tuple(KernelText(k.name, target, emit(k, target)) for k in kernels)
+
+
+def _rewritten(
+    graph: Graph, rules: Iterable[str] | None, strict: bool = False, check: bool = False
+) -> Rewritten:
+    if not check:
+        return rewrite(graph, rules, strict)
+    from tang.verify.rewriting import checker  # an oracle, loaded by who asks for it
+
+    return rewrite(graph, rules, strict, check=checker())
 
 
 def _plan(graph: Graph, schedule: Schedule | None, math: Math, language: str) -> Plan:
