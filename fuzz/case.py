@@ -84,13 +84,13 @@ def build_case(source: Source, formats: Formats = ALL) -> Case:
 
 def _draw_program(source: Source, formats: Formats) -> DrawnGraph:
     """A random graph, or now and then a motif; shrinks to a graph."""
-    if not chance(source, 15):
+    if not chance(source, 30):
         return draw_graph(source, formats)
     motif = draw_motif(source)
     sizes = dict(motif.sizes)
     if sizes and not formats.i64:  # symbols without a bound need 64 bits
-        return DrawnGraph(bind(motif.graph, sizes), {}, motif.plans, frozenset(), motif=True)
-    return DrawnGraph(motif.graph, sizes, motif.plans, frozenset(), motif=True)
+        return DrawnGraph(bind(motif.graph, sizes), {}, motif.plans, frozenset(), motif.aim)
+    return DrawnGraph(motif.graph, sizes, motif.plans, frozenset(), motif.aim)
 
 
 def draw_case(seed: int, index: int, formats: Formats = ALL) -> Case:

@@ -6,7 +6,7 @@ alone. It applies none: that is the ladder's work, where they are under test. Sh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import prod
@@ -17,12 +17,12 @@ from tang.fuzz.formats import Formats
 from tang.fuzz.graphs import DrawnGraph
 from tang.fuzz.schedules import draw_schedule
 from tang.fuzz.source import SeededSource, Source, chance, choose
-from tang.ir.expr import REAL, arg
+from tang.ir.expr import REAL, Expr, apply, arg, index, iota
 from tang.ir.graph import Comprehension, Dim, Graph, Output
 from tang.ir.monoids import SUM
 from tang.ir.view import Read, Ref, View, variable
 from tang.kernel.schedule import Schedule
-from tang.rewrite import RULES, rewrite
+from tang.rewrite import PIPELINE, RULES, rewrite
 from tang.verify.derive import Derivation, Gradient
 
 LOSS: Final = "loss"
@@ -54,20 +54,40 @@ def _scheduled(number: int, formats: Formats, graph: Graph) -> Schedule:
     return draw_schedule(SeededSource(number, 0), graph, lenient, formats)
 
 
+@dataclass(frozen=True, slots=True)
+class _Habit:
+    """Rates, of 100: programs with a recipe, the pipeline, strict rewriting, gradients."""
+
+    recipe: int = 95
+    pipeline: int = 85
+    strict: int = 25
+    gradient: int = 12
+    weighted: int = 60
+
+
+_RANDOM: Final = _Habit(recipe=35, pipeline=55, strict=50, gradient=35)
+_HABITS: Final = {"": _RANDOM, "gradient": _Habit(gradient=90)}
+"""By what a program is there for; the default for rules, which mostly need finite operands."""
+
+
 def draw_recipe(source: Source, drawn: DrawnGraph) -> tuple[Graph, Recipe | None]:
     """A recipe and the graph that it starts from, which has a loss where one is needed."""
     graph, sizes = drawn.graph, drawn.sizes
-    if not chance(source, 90 if drawn.motif else 35):
+    habit = _HABITS.get(drawn.motif, _Habit())
+    if not chance(source, habit.recipe):
         return graph, None
-    rules = _draw_rules(source, 85 if drawn.motif else 55)
-    strict = chance(source, 50)
+    rules = _draw_rules(source, habit.pipeline)
+    if rules is None and drawn.motif in RULES:
+        rules = (drawn.motif, *PIPELINE)
+    strict = chance(source, habit.strict)
     number = source.below(2**16)
-    wrt = _draw_wrt(source, graph, sizes) if chance(source, 35) else ()
+    wrt = _draw_wrt(source, graph, sizes) if chance(source, habit.gradient) else ()
     summed = _summable(graph, sizes) if wrt else []
     if not summed:
         return graph, Recipe(Derivation(rules=rules, strict=strict), number)
     made = Derivation(rules=rules, strict=strict, gradient=Gradient(LOSS, wrt))
-    return _with_loss(graph, choose(source, summed)), Recipe(made, number)
+    uneven = chance(source, habit.weighted)
+    return _with_loss(graph, choose(source, summed), uneven), Recipe(made, number)
 
 
 def _draw_rules(source: Source, percent: int) -> tuple[str, ...] | None:
@@ -100,15 +120,24 @@ def _summable(graph: Graph, sizes: Mapping[str, int]) -> list[Output]:
     return [] if taken else list(found)
 
 
-def _with_loss(graph: Graph, summed: Output) -> Graph:
-    """The graph with the sum of one of its results as a further output."""
+def _with_loss(graph: Graph, summed: Output, uneven: bool) -> Graph:
+    """The graph with the sum of one of its results, perhaps weighted, as a further output."""
     dims = tuple(Dim(f"r{n}", extent) for n, extent in enumerate(graph.shape(summed.ref)))
     read = Read(summed.ref, View(tuple(variable(d.name) for d in dims)))
     names = {n.name for n in graph.nodes} | {i.name for i in graph.inputs}
     name = next(n for n in (LOSS, *(f"{LOSS}{k}" for k in range(len(names) + 1))) if n not in names)
-    node = Comprehension(name, (), (read,), (arg(0),), dims, (), SUM)
+    body = apply("mul", _weight(dims), arg(0)) if uneven and dims else arg(0)
+    node = Comprehension(name, (), (read,), (body,), dims, (), SUM)
     outputs = (*graph.outputs, Output(LOSS, Ref(name, "value")))
     return replace(graph, nodes=(*graph.nodes, node), outputs=outputs)
+
+
+def _weight(dims: Sequence[Dim]) -> Expr:
+    """((1 + 2·r0 + 3·r1 + …) mod 7) − 3, so that neither sums nor symmetric terms vanish."""
+    total = index(1)
+    for n, d in enumerate(dims):
+        total = apply("add", total, apply("mul", index(n + 2), iota(d.name)))
+    return apply("to_real", apply("add", apply("mod", total, index(7)), index(-3)))
 
 
 # --- plain data ----------------------------------------------------------------------------------

@@ -27,14 +27,14 @@ _SPARE: Final = 3
 class DrawnGraph:
     """A graph, the sizes of its symbols, what its inputs hold, and nodes that must not be split.
 
-    motif  whether it was written as people write programs, for rules to recognise
+    motif  what a program written as people write them is there for ("" for a random graph)
     """
 
     graph: Graph
     sizes: dict[str, int]
     plans: tuple[InputPlan, ...]
     in_order: frozenset[str]
-    motif: bool = False
+    motif: str = ""
 
 
 def draw_graph(source: Source, formats: Formats = ALL) -> DrawnGraph:

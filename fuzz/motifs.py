@@ -7,91 +7,41 @@ names. Relies on the frontend. It draws neither a schedule nor data, and it rewr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 import tang as tg
-from tang.fuzz.program import InputPlan, Size, fixed
-from tang.fuzz.source import Source, between, chance, choose
-from tang.ir.expr import BOOL, INDEX, REAL, Sort
-from tang.ir.extent import poly
+from tang.fuzz.draft import Draft, Kind, Motif, Tensor, Value
+from tang.fuzz.motifs_gradients import GRADIENTS
+from tang.fuzz.motifs_rules import ON_REQUEST, PATTERNS
+from tang.fuzz.program import Size
+from tang.fuzz.source import Source, between, choose, weighted
+from tang.ir.expr import BOOL, INDEX
 from tang.ir.graph import Graph
-
-Tensor = Any
-Value = Any
-"""What the frontend computes with; its own types are no part of its surface."""
-
-
-@dataclass(frozen=True, slots=True)
-class Motif:
-    """A program, what its inputs hold, and the sizes of its symbols."""
-
-    graph: Graph
-    plans: tuple[InputPlan, ...]
-    sizes: Mapping[str, int]
-
-
-@dataclass(slots=True)
-class _Draft:
-    """A motif under construction: names are random, so that no rule can go by them."""
-
-    source: Source
-    plans: list[InputPlan] = field(default_factory=list)
-    used: int = 0
-    sizes: dict[str, int] = field(default_factory=dict)
-
-    def size(self, low: int = 1, high: int = 6, symbol: str = "") -> Size:
-        """An extent, symbolic now and then where it may be."""
-        value = between(self.source, low, high)
-        if symbol and chance(self.source, 20):
-            self.sizes[symbol] = value
-            return Size(value, poly(symbol))
-        return fixed(value)
-
-    def input(self, *shape: Size, sort: Sort = REAL, high: int = 0) -> Tensor:
-        profile = "small" if sort is not REAL or chance(self.source, 70) else self._special()
-        plan = InputPlan(f"x{len(self.plans)}", shape, sort, profile, 0, high)
-        self.plans.append(plan)
-        return tg.input(plan.name, tuple(s.poly for s in shape), sort.value)
-
-    def _special(self) -> str:
-        return choose(self.source, ("zeros", "tiny", "nonfinite"))
-
-    def name(self) -> str:
-        self.used += 1
-        return f"{choose(self.source, 'tuvw')}{self.used}"
-
-    def yes(self, percent: int = 50) -> bool:
-        return chance(self.source, percent)
-
-    def node(self, dims: Sequence[Value], value: Value) -> Tensor:
-        return tg.compute(self.name(), list(dims), value)
-
-    def either(self, a: Value, b: Value, op: Callable[[Value, Value], Value]) -> Value:
-        """op(a, b) with the operands of a commutative operation in any order."""
-        return op(a, b) if self.yes() else op(b, a)
 
 
 def draw_motif(source: Source) -> Motif:
     """A random motif; shrinks to the softmax of a single score."""
-    draft = _Draft(source)
-    build = choose(source, _KINDS)
-    outputs = build(draft)
-    graph = tg.Graph(**{f"out{n}": t for n, t in enumerate(outputs)})
+    draft = Draft(source)
+    aim = weighted(source, ((52, "rules"), (38, "gradient"), (5, "segment-sum"), (5, "chunk-scan")))
+    found = choose(source, _BY_AIM[aim])(draft)
+    if isinstance(found, Graph):
+        graph = found
+    else:
+        graph = tg.Graph(**{f"out{n}": t for n, t in enumerate(found)})
     read = {i.name for i in graph.inputs}
     symbols = graph.symbols
     return Motif(
         graph,
         tuple(p for p in draft.plans if p.name in read),
         {s: n for s, n in draft.sizes.items() if s in symbols},
+        aim,
     )
 
 
 # --- softmax, logsumexp --------------------------------------------------------------------------
 
 
-def _scores(d: _Draft, rows: Size, keys: Size) -> Tensor:
+def _scores(d: Draft, rows: Size, keys: Size) -> Tensor:
     """Scores (row, key): given, or products, scaled, biased and masked by select."""
     i, k, e = tg.dim("i", rows.poly), tg.dim("k", keys.poly), tg.dim("e")
     if d.yes(60):
@@ -112,13 +62,13 @@ def _scores(d: _Draft, rows: Size, keys: Size) -> Tensor:
     return s if plain else d.node((i, k), value)
 
 
-def _kept(d: _Draft, i: Value, k: Value) -> list[Value]:
+def _kept(d: Draft, i: Value, k: Value) -> list[Value]:
     """No condition, a causal one, or a window."""
     shift = between(d.source, 0, 2)
     return choose(d.source, ([], [], [k <= i + shift], [k <= i + shift, i <= k + 2]))
 
 
-def _exp(d: _Draft, s: Value, top: Value) -> Value:
+def _exp(d: Draft, s: Value, top: Value) -> Value:
     """exp(s − top) in one of its spellings."""
     log2e = 1.4426950408889634
     kind = between(d.source, 0, 2)
@@ -127,7 +77,7 @@ def _exp(d: _Draft, s: Value, top: Value) -> Value:
     return tg.exp2((s - top) * log2e) if kind == 1 else tg.exp(-(top - s))
 
 
-def _softmax(d: _Draft) -> list[Tensor]:
+def _softmax(d: Draft) -> list[Tensor]:
     rows, keys = d.size(symbol="n"), d.size(1, 8, symbol="m")
     s = _scores(d, rows, keys)
     i, k = tg.dim("i", rows.poly), tg.dim("k", keys.poly)
@@ -150,7 +100,7 @@ def _softmax(d: _Draft) -> list[Tensor]:
     return [out, mass] if d.yes(20) else [out]
 
 
-def _logsumexp(d: _Draft) -> list[Tensor]:
+def _logsumexp(d: Draft) -> list[Tensor]:
     rows, keys = d.size(symbol="n"), d.size(1, 8)
     s = _scores(d, rows, keys)
     i, k = tg.dim("i", rows.poly), tg.dim("k", keys.poly)
@@ -164,7 +114,7 @@ def _logsumexp(d: _Draft) -> list[Tensor]:
 # --- moments, winners, running sums --------------------------------------------------------------
 
 
-def _moments(d: _Draft) -> list[Tensor]:
+def _moments(d: Draft) -> list[Tensor]:
     rows, length = d.size(symbol="n"), d.size(1, 8)
     x = d.input(rows, length)
     i, k = tg.dim("i", rows.poly), tg.dim("k", length.poly)
@@ -182,7 +132,7 @@ def _moments(d: _Draft) -> list[Tensor]:
     return [mean, var]
 
 
-def _winner(d: _Draft) -> list[Tensor]:
+def _winner(d: Draft) -> list[Tensor]:
     """The least position of a largest (or smallest) element, and what stands there."""
     rows, length = d.size(symbol="n"), d.size(1, 8)
     x = d.input(rows, length)
@@ -196,7 +146,7 @@ def _winner(d: _Draft) -> list[Tensor]:
     return [first, top] if d.yes() else [first]
 
 
-def _picks(d: _Draft) -> list[Tensor]:
+def _picks(d: Draft) -> list[Tensor]:
     """The two largest elements, one pick after the other."""
     rows, length = d.size(symbol="n"), d.size(2, 7)
     x = d.input(rows, length)
@@ -207,7 +157,7 @@ def _picks(d: _Draft) -> list[Tensor]:
     return [first, second]
 
 
-def _running(d: _Draft) -> list[Tensor]:
+def _running(d: Draft) -> list[Tensor]:
     """A running fold, its condition a `where` or a gate; or a decayed sum."""
     length, width = d.size(1, 8, symbol="n"), d.size(1, 3)
     x = d.input(length, width)
@@ -229,7 +179,7 @@ def _running(d: _Draft) -> list[Tensor]:
 # --- products, views -----------------------------------------------------------------------------
 
 
-def _products(d: _Draft) -> list[Tensor]:
+def _products(d: Draft) -> list[Tensor]:
     """Two products of one operand, scaled outside of the sum, then gated."""
     rows, depth, cols = d.size(symbol="n"), d.size(1, 5), d.size(1, 4)
     x, gate, up = d.input(rows, depth), d.input(depth, cols), d.input(depth, cols)
@@ -242,7 +192,7 @@ def _products(d: _Draft) -> list[Tensor]:
     return [d.node((i, j), act * b[i, j])]
 
 
-def _views(d: _Draft) -> list[Tensor]:
+def _views(d: Draft) -> list[Tensor]:
     """A padded, shifted, flipped or gathered copy, read by a window of its own."""
     length = d.size(2, 7)
     n = length.value
@@ -269,7 +219,13 @@ def _views(d: _Draft) -> list[Tensor]:
     return [d.node((o,), out)]
 
 
-_KINDS: Final[tuple[Callable[[_Draft], list[Tensor]], ...]] = (
-    _softmax, _softmax, _softmax, _logsumexp, _moments, _winner, _picks, _running,
-    _running, _products, _views,
+_KINDS: Final[tuple[Kind, ...]] = (
+    _softmax, _softmax, _softmax, _logsumexp, _logsumexp, _moments, _moments, _winner, _winner,
+    _picks, _running, _running, _products, _views, _views,
 )  # fmt: skip
+
+_BY_AIM: Final[dict[str, tuple[Kind, ...]]] = {
+    "rules": (*_KINDS, *PATTERNS),
+    "gradient": (*GRADIENTS, *_KINDS[:: len(_KINDS) // 3]),
+    **ON_REQUEST,
+}

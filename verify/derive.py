@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tang.autodiff import grad
+from tang.errors import LimitError
 from tang.ir.graph import Graph
 from tang.verify.gradient import check_gradient
 from tang.verify.report import Finding, RungResult
@@ -59,12 +60,19 @@ def derive(graph: Graph, inputs: Mapping[str, Array], derivation: Derivation) ->
     results: list[RungResult] = []
     if derivation.gradient is not None:
         loss, wrt = derivation.gradient.loss, derivation.gradient.wrt
-        wrong = check_gradient(graph, loss, wrt, inputs)
+        try:
+            wrong = check_gradient(graph, loss, wrt, inputs)
+            made = grad(graph, loss, wrt)
+        except LimitError:
+            raise
+        except Exception as e:  # noqa: BLE001 - autodiff that raises anything at all is a finding
+            text = f"{type(e).__name__}: {e}"
+            return Derived(None, (), (_gradient_finding(text, loss, wrt, Verdict.CRASH),))
         if wrong is not None:
-            return Derived(None, (), (_gradient_finding(wrong, loss, wrt),))
+            return Derived(None, (), (_gradient_finding(wrong, loss, wrt, Verdict.WRONG),))
         elements = sum(np.asarray(inputs[name]).size for name in wrt)
         results.append(RungResult(Rung.REWRITE, elements=elements, note=f"gradient of {loss}"))
-        graph = grad(graph, loss, wrt)
+        graph = made
     if derivation.rules == ():
         return Derived(graph, tuple(results), ())
     checked = check_rewrite(graph, inputs, derivation.rules, strict=derivation.strict)
@@ -72,11 +80,11 @@ def derive(graph: Graph, inputs: Mapping[str, Array], derivation: Derivation) ->
     return Derived(done, (*results, checked.result), checked.findings)
 
 
-def _gradient_finding(wrong: str, loss: str, wrt: tuple[str, ...]) -> Finding:
+def _gradient_finding(wrong: str, loss: str, wrt: tuple[str, ...], verdict: Verdict) -> Finding:
     head, _, rest = wrong.partition("\n")
     return Finding(
         Rung.REWRITE,
-        Verdict.WRONG,
+        verdict,
         f"gradient of {loss} with respect to {', '.join(wrt)}: {head}",
         detail=rest,
         origin="rule grad",

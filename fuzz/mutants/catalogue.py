@@ -1,7 +1,7 @@
 """The catalogue of mutants.
 
-Gathers those of lowering, expand-math, emission and devices in `MUTANTS`, and finds one by name.
-Relies on the lists of the other modules. It applies nothing.
+Gathers those of rules, autodiff, lowering, expand-math, emission and devices in `MUTANTS`, and
+finds one by name. Relies on the lists of the other modules. It applies nothing.
 """
 
 from __future__ import annotations
@@ -9,6 +9,12 @@ from __future__ import annotations
 from typing import Final
 
 from tang.errors import TangBugError
+from tang.fuzz.mutants import (
+    differentiating,
+    differentiating_blind,
+    rewriting,
+    rewriting_blind,
+)
 from tang.fuzz.mutants.apply import Mutant
 from tang.fuzz.mutants.cooperation import COOPERATION
 from tang.fuzz.mutants.device_jobs import DEVICE_JOBS
@@ -30,7 +36,16 @@ EVERYWHERE: Final[tuple[Mutant, ...]] = (
 )
 """Those over all emitters and devices."""
 
+DERIVING: Final[tuple[Mutant, ...]] = (
+    *rewriting.REWRITING,
+    *rewriting_blind.REWRITING_BLIND,
+    *differentiating.DIFFERENTIATING,
+    *differentiating_blind.DIFFERENTIATING_BLIND,
+)
+"""Those in rules and in autodiff, to be found on the rung `rewrite`."""
+
 MUTANTS: Final[tuple[Mutant, ...]] = (
+    *DERIVING,
     *LOWERING,
     *COOPERATION,
     *INLINING,
@@ -46,3 +61,11 @@ def mutant_named(name: str) -> Mutant:
         if mutant.name == name:
             return mutant
     raise TangBugError(f"no mutant {name!r}: one of {', '.join(m.name for m in MUTANTS)}")
+
+
+def rules_of(mutant: Mutant) -> frozenset[str]:
+    """The rules of which one must be named when a mutant is found; autodiff is judged as "grad"."""
+    tables = (rewriting, rewriting_blind, differentiating, differentiating_blind)
+    texts = [t.RULE_OF[mutant.name] for t in tables if mutant.name in t.RULE_OF]
+    names = (name.strip() for text in texts for name in text.split(","))
+    return frozenset("grad" if n.startswith("grad:") else n for n in names)

@@ -20,11 +20,13 @@ from tang.fuzz.mutants.apply import SIX, Mutant
 from tang.fuzz.mutants.catalogue import MUTANTS, mutant_named
 from tang.fuzz.mutants.trials import Ask, Trial, trial_of
 from tang.fuzz.pool import Died, Pool
-from tang.verify import Verdict
+from tang.verify import Rung, Verdict
 
 _NARROW: Final = Formats(f64=False, i64=False)
 _EXACT: Final = 0.95
 """The share of mutants that must be named exactly."""
+NOWHERE: Final = "derivation"
+"""In place of a backend for mutants that are found before anything is lowered."""
 _PATIENCE: Final = 7200.0
 """Seconds after which a process that tries a mutant is given up."""
 
@@ -144,9 +146,15 @@ def _asks(options: PowerOptions) -> list[Ask]:
         Ask(m.name, b, s, _NARROW if m.narrow else drawn, options.examples)
         for m in options.mutants
         for s in options.seeds
-        for b in options.backends
-        if b in m.languages
+        for b in _places(m, options.backends)
     ]
+
+
+def _places(mutant: Mutant, backends: Sequence[str]) -> Sequence[str]:
+    """Where a mutant is tried: on the backends that have it, one of a rule once, on none."""
+    if mutant.rung is Rung.REWRITE:
+        return (NOWHERE,)
+    return [b for b in backends if b in mutant.languages]
 
 
 def _run(options: PowerOptions, asks: Sequence[Ask]) -> Iterator[Trial]:
@@ -176,7 +184,7 @@ def _trial(ask: Ask, answer: dict[str, Any] | Died) -> Trial:
 
 def _in_order(options: PowerOptions, trials: Sequence[Trial]) -> tuple[Trial, ...]:
     order = {m.name: n for n, m in enumerate(MUTANTS)}
-    backends = (*options.backends, *SIX)
+    backends = (NOWHERE, *options.backends, *SIX)
     place = {b: n for n, b in reversed(list(enumerate(backends)))}
     ranked = sorted(trials, key=lambda t: (order[t.mutant.name], t.seed, place[t.backend]))
     return tuple(ranked)
@@ -211,6 +219,7 @@ def _from_row(row: dict[str, Any]) -> Trial:
         row["verdict"],
         row["kernel"],
         row["named"],
+        row.get("origin", ""),
     )
 
 
@@ -227,6 +236,7 @@ def _row_data(t: Trial) -> dict[str, object]:
         "verdict": t.verdict,
         "kernel": t.kernel,
         "named": t.named,
+        "origin": t.origin,
         "exact": t.exact,
     }
 
@@ -238,5 +248,5 @@ def _baseline_data(report: CampaignReport) -> dict[str, object]:
 def _cell(t: Trial) -> str:
     if t.draw is None:
         return f"{t.backend} not found"
-    text = f"{t.backend} {t.draw} {t.verdict} {t.kernel}".rstrip()
+    text = f"{t.backend} {t.draw} {t.verdict} {t.kernel or t.origin}".rstrip()
     return text if t.exact else f"{text} (rung {t.blamed}, not exact)"

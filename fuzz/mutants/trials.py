@@ -2,8 +2,9 @@
 
 Defines `Ask`, `Trial` and `serve`, the handler of a child that draws cases once, climbs the ladder
 once up to replay, and forks a process per trial in which the mutant is planted. Relies on the
-ladder: a mutant of an emitter or a device cannot change draws, references or replays, and for any
-other mutant the whole ladder is climbed again. It helps no verdict and chooses no mutant.
+ladder: a mutant of an emitter or a device cannot change draws, references or replays, one of a rule
+or of autodiff is searched for on its own rung (`rule_trials`), and for any other one the whole
+ladder is climbed again from the derived programs. It helps no verdict and chooses no mutant.
 """
 
 from __future__ import annotations
@@ -21,10 +22,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, NoReturn
 
 from tang.fuzz.case import Case, draw_batch
+from tang.fuzz.derivations import derived_program
 from tang.fuzz.formats import Formats
 from tang.fuzz.mutants.apply import Mutant, apply_mutant
 from tang.fuzz.mutants.blame import emitted, harmed
-from tang.fuzz.mutants.catalogue import mutant_named
+from tang.fuzz.mutants.catalogue import mutant_named, rules_of
+from tang.fuzz.mutants.rule_trials import Steps, search, steps_of
 from tang.kernel.profile import Profile
 from tang.verify import Finding, Report, Rung, Task, Verdict, verify_batch
 from tang.verify.backends import open_backend
@@ -53,7 +56,9 @@ class Ask:
 class Trial:
     """A mutant on a backend: the draw that found it (None: not found) and what was said of it.
 
-    named  whether a kernel was named that the mutant harms; true on rungs that run no kernel
+    origin  what the finding was bucketed by: on the rung `rewrite` the rule that was named
+    named   whether a kernel was named that the mutant harms, or the rule that it breaks; true on
+            rungs that run no kernel
     """
 
     mutant: Mutant
@@ -64,6 +69,7 @@ class Trial:
     verdict: str = ""
     kernel: str = ""
     named: bool = False
+    origin: str = ""
 
     @property
     def caught(self) -> bool:
@@ -93,14 +99,26 @@ class _Known:
 
     seed: int
     formats: Formats
+    drawn: list[Case] = field(default_factory=list)
+    steps: list[Steps | None] = field(default_factory=list)
     cases: list[Case] = field(default_factory=list)
     climbs: list[Climb] = field(default_factory=list)
     profiles: dict[str, Profile] = field(default_factory=dict)
 
+    def draw(self, count: int) -> None:
+        """Know so many draws."""
+        missing = count - len(self.drawn)
+        self.drawn += draw_batch(self.seed, max(missing, 0), len(self.drawn), self.formats)
+
+    def derive(self, count: int) -> None:
+        """Know so many draws, and what their recipes do."""
+        self.draw(count)
+        self.steps += [steps_of(c) for c in self.drawn[len(self.steps) : count]]
+
     def grow(self, count: int, climb: bool) -> None:
-        """Know so many draws, and their references if wanted."""
-        missing = count - len(self.cases)
-        self.cases += draw_batch(self.seed, max(missing, 0), len(self.cases), self.formats)
+        """Know so many derived programs, and their references if wanted."""
+        self.draw(count)
+        self.cases += [_derived(c) for c in self.drawn[len(self.cases) : count]]
         if climb:
             self.climbs += climbs_of([_task(c) for c in self.cases[len(self.climbs) : count]])
 
@@ -137,9 +155,13 @@ def _answer(ask: Ask, known: _Known) -> dict[str, Any]:
     mutant = mutant_named(ask.mutant)
     done, hit = 0, None
     for stage in _stages(ask.examples):
-        known.grow(stage, is_late(mutant))
-        known.profile(ask.backend)
-        hit = _forked(mutant, ask.backend, known, done, stage)
+        if mutant.rung is Rung.REWRITE:
+            known.derive(stage)
+            hit = _forked_derivations(mutant, known, done, stage)
+        else:
+            known.grow(stage, is_late(mutant))
+            known.profile(ask.backend)
+            hit = _forked(mutant, ask.backend, known, done, stage)
         if hit is not None:
             return _described(mutant, known, hit)
         done = stage
@@ -154,6 +176,8 @@ def _stages(examples: int) -> list[int]:
 def _described(mutant: Mutant, known: _Known, hit: Hit) -> dict[str, Any]:
     finding = hit.finding
     named = finding.rung is not Rung.EMIT
+    if mutant.rung is Rung.REWRITE:
+        named = finding.origin.removeprefix("rule ") in rules_of(mutant)
     if not named and finding.kernel:
         case = known.cases[hit.index]
         named = finding.kernel in harmed(mutant, case, finding.backend, hit.texts)
@@ -163,6 +187,7 @@ def _described(mutant: Mutant, known: _Known, hit: Hit) -> dict[str, Any]:
         "verdict": finding.verdict.value,
         "kernel": finding.kernel,
         "named": named,
+        "origin": finding.origin,
     }
 
 
@@ -184,6 +209,21 @@ def _forked(mutant: Mutant, backend: str, known: _Known, start: int, stop: int) 
     return Hit(start, Finding(mutant.rung, Verdict.CRASH, str(found), backend=backend))
 
 
+def _forked_derivations(mutant: Mutant, known: _Known, start: int, stop: int) -> Hit | None:
+    """The same for a mutant of a rule or of autodiff; no device is opened."""
+
+    def look() -> Hit | None:
+        forget()
+        apply_mutant(mutant)
+        found = search(known.drawn, known.steps, start, stop)
+        return None if found is None else Hit(found[0], replace(found[1], detail=""))
+
+    answer = _asked(look, None, _SLOW * (stop - start + 4))
+    if answer is None or isinstance(answer, Hit):
+        return answer
+    return Hit(start, Finding(mutant.rung, Verdict.CRASH, str(answer)))
+
+
 def forget() -> None:
     """Empty every cache of tang's functions: what they hold was made without the mutant."""
     for name, module in list(sys.modules.items()):
@@ -201,7 +241,7 @@ def _give_profile(known: _Known, backend: str) -> None:
         vars(device)["profile"] = known.profiles[backend]
 
 
-def _asked(question: Callable[[], Any], backend: str, seconds: float = 600.0) -> Any:  # noqa: ANN401
+def _asked(question: Callable[[], Any], backend: str | None, seconds: float = 600.0) -> Any:  # noqa: ANN401 - any answer
     """What a question gives in a forked process; a text where that failed, died or hung."""
     reading, writing = os.pipe()
     child = os.fork()
@@ -218,11 +258,12 @@ def _asked(question: Callable[[], Any], backend: str, seconds: float = 600.0) ->
         os.waitpid(child, 0)
 
 
-def _answer_and_end(question: Callable[[], Any], backend: str, writing: int) -> NoReturn:
+def _answer_and_end(question: Callable[[], Any], backend: str | None, writing: int) -> NoReturn:
     """Never returns: the answer, or an exception as a text, goes through the pipe."""
     try:
         found = question()
-        open_backend(backend).close()
+        if backend is not None:
+            open_backend(backend).close()
     except BaseException as e:  # noqa: BLE001 — a forked process must not go on as its parent
         found = f"the checking process ended: {type(e).__name__}: {e}"
     with os.fdopen(writing, "wb") as pipe:
@@ -277,3 +318,14 @@ def _hit(case: Case, index: int, finding: Finding) -> Hit:
 
 def _task(case: Case) -> Task:
     return Task(graph=case.graph, inputs=case.inputs, schedule=case.schedule, name=case.name)
+
+
+def _derived(case: Case) -> Case:
+    """The program that the campaign lowers for a case, with its schedule."""
+    if case.recipe is None:
+        return case
+    try:
+        graph, schedule, _ = derived_program(case.graph, case.recipe, case.formats)
+    except Exception:  # noqa: BLE001 - a campaign would end at the rung `rewrite`, with a finding
+        return replace(case, recipe=None)
+    return replace(case, graph=graph, schedule=schedule, recipe=None)
