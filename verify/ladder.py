@@ -6,7 +6,7 @@ the devices. A suspect that raises is a finding of its rung; a caller's mistake 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeVar
@@ -22,7 +22,6 @@ from tang.interpreter import interpret
 from tang.ir.graph import Graph
 from tang.kernel.ir import Kernel
 from tang.kernel.schedule import Schedule
-from tang.schedule import schedule_auto
 from tang.verify.backends import open_backend
 from tang.verify.derive import Derivation, derive
 from tang.verify.follow import Terms, native_terms, replay_on, terms_of, unsteady_in
@@ -53,19 +52,31 @@ def verify(
     sizes: Mapping[str, int] | None = None,
     name: str = "graph",
     math: Literal["portable", "native"] = "portable",
+    rules: Iterable[str] | None = None,
+    strict: bool = False,
 ) -> Report:
-    """Check a program rung by rung.
+    """Check a program rung by rung, as `tang.compile` compiles it.
 
     inputs    arrays by name; None draws them from `seed`, symbolic extents from `sizes`
     backends  where kernels run ("c"); an empty sequence stops at the rungs that need no device
-    schedule  None takes `schedule_auto`
+    rules     what the program is rewritten by first: None takes the pipeline, () leaves it as it is
+    strict    rewriting keeps NaN and infinities exactly
+    schedule  None takes `schedule_auto`; it names nodes of the rewritten program
     budget    what the rung `round` must stay within; None: the derived bound alone
     math      "native" keeps each language's own functions, which replay asks the device for
     Raises GraphError for a malformed program or inputs, DeviceError for an unknown backend.
     """
     data = random_inputs(graph, sizes or {}, seed) if inputs is None else inputs
-    chosen = schedule_auto(graph) if schedule is None else schedule
-    task = Task(graph=graph, inputs=data, schedule=chosen, budget=budget, name=name, math=math)
+    chosen = Derivation(rules=None if rules is None else tuple(rules), strict=strict)
+    task = Task(
+        graph=graph,
+        inputs=data,
+        schedule=None if schedule is None else lambda _: schedule,
+        derivation=None if chosen.rules == () else chosen,
+        budget=budget,
+        name=name,
+        math=math,
+    )
     return _verified([task], {name: open_backend(name, quick=False) for name in backends})[0]
 
 

@@ -14,6 +14,7 @@ import typer
 from tang.cli.load import UsageError, parse_size
 
 if TYPE_CHECKING:
+    from tang.verify.derive import Derivation
     from tang.verify.report import Report
     from tang.verify.verdict import Verdict
 
@@ -35,13 +36,19 @@ def command(
     math: Annotated[str, typer.Option(help="portable, or native: the device's own functions")] = (
         "portable"
     ),
+    rules: Annotated[
+        str, typer.Option(help="rewrite rules applied first: pipeline, none, or names with commas")
+    ] = "pipeline",
+    strict: Annotated[
+        bool, typer.Option("--strict", help="rewriting keeps NaN and infinities exactly")
+    ] = False,
     spec: Annotated[str, typer.Option(help="what foreign kernels must compute: a graph")] = "",
     launch: Annotated[str, typer.Option(help="how foreign kernels are launched: a file")] = "",
     language: Annotated[str, typer.Option(help="of foreign kernels: c, cuda, msl, opencl")] = "",
     on: Annotated[str, typer.Option(help="where CUDA text runs: cuda (a GPU) or simt")] = "",
     budget: Annotated[str, typer.Option(help="of foreign kernels: rel=1e-3,abs=1e-6")] = "",
 ) -> None:
-    """Check programs rung by rung: lower, expand, emit, round; or foreign kernels by a graph.
+    """Check programs rung by rung: rewrite, lower, expand, emit, round; or foreign kernels.
 
     Inputs are random and reproducible by --seed. A failure names the rung, the kernel, the node
     and shows both sides up to the first differing value.
@@ -50,6 +57,7 @@ def command(
     Example: tang verify K.cu --spec SPECS.py:softmax --launch K.json
     """
     from tang.cli.foreign import Request, reports_of
+    from tang.verify.derive import Derivation
 
     allowed = [_verdict(a) for a in allow or []]
     sizes = dict(parse_size(s) for s in size or [])
@@ -60,11 +68,24 @@ def command(
         )  # fmt: skip
         _shown((r.allow(allowed) for r in reports_of(graphs, request)), as_json)
     else:
-        _shown((r.allow(allowed) for r in _climbed(graphs, backends, seed, sizes, math)), as_json)
+        derivation = Derivation(rules=_rules(rules), strict=strict)
+        found = _climbed(graphs, backends, seed, sizes, math, derivation)
+        _shown((r.allow(allowed) for r in found), as_json)
+
+
+def _rules(text: str) -> tuple[str, ...] | None:
+    if text == "pipeline":
+        return None
+    return () if text == "none" else tuple(n.strip() for n in text.split(",") if n.strip())
 
 
 def _climbed(
-    graphs: list[str], backends: str, seed: int, sizes: dict[str, int], math: str
+    graphs: list[str],
+    backends: str,
+    seed: int,
+    sizes: dict[str, int],
+    math: str,
+    derivation: Derivation,
 ) -> Iterator[Report]:
     """The reports of programs, one by one."""
     from tang.cli.load import load_graph
@@ -76,7 +97,10 @@ def _climbed(
     kind: Literal["portable", "native"] = "native" if math == "native" else "portable"
     for argument in graphs:
         graph = load_graph(argument)
-        yield verify(graph, None, names, seed, name=argument, sizes=sizes, math=kind)
+        yield verify(
+            graph, None, names, seed, name=argument, sizes=sizes, math=kind,
+            rules=derivation.rules, strict=derivation.strict,
+        )  # fmt: skip
 
 
 def _shown(found: Iterable[Report], as_json: bool) -> None:

@@ -275,7 +275,7 @@ def test_only_changed_programs_are_verified_and_their_diff_is_shown(committed):
     (committed / "models" / "one.py").write_text(model(factor=7))
     done = command(committed, "--since", "HEAD")
     assert done.returncode == 0, done.stderr
-    assert "1 of 2 kernels changed\n  changed  models/one.py:graph s [c]" in done.stderr
+    assert "1 of 2 kernels changed\n  changed  models/one.py:graph s.sum [c]" in done.stderr
     assert "1 of 1 verifications passed; 1 of 2 programs are as they were" in done.stderr
     assert [line[0] for line in done.stderr.splitlines() if "7.0f" in line] == ["+"]
 
@@ -301,7 +301,7 @@ def test_a_helper_module_counts_as_of_its_revision(committed):
     git(committed, "commit", "-qm", "second")
     (committed / "models" / "parts.py").write_text("FACTOR = 5\n")
     found = gate(committed, since="HEAD")
-    assert found.diff.changed == ("models/one.py:graph s [c]",)
+    assert found.diff.changed == ("models/one.py:graph s.sum [c]",)
     assert any("parts.py has no graph" in n for n in found.notes)
 
 

@@ -14,6 +14,7 @@ from tang.errors import DeviceError, ScheduleError
 from tang.ir.graph import Graph
 from tang.ir.serial import to_json
 from tang.kernel.schedule import check_schedule
+from tang.rewrite import rewrite
 from tang.schedule import schedule_from_json
 from tang.verify.backends import BACKENDS, available, open_backend
 from tang.verify.gate.config import Config, ConfigError, Settings
@@ -102,7 +103,7 @@ def _schedule(config: Config, file: str, graph: Graph) -> str:
     path = config.root / file
     try:
         text = path.read_text(encoding="utf-8")
-        check_schedule(schedule_from_json(text), graph)
+        check_schedule(schedule_from_json(text), rewrite(graph).graph)
     except (OSError, UnicodeDecodeError) as e:
         raise ConfigError(f"{config.file}: cannot read the schedule {path}: {e}") from e
     except ScheduleError as e:

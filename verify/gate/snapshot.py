@@ -146,10 +146,12 @@ def texts(name: str, graph: Graph, schedule: str, languages: Sequence[str]) -> d
     from tang.emit.unit import emit
     from tang.kernel.expand import expand_math
     from tang.kernel.lower import lower
+    from tang.rewrite import rewrite
     from tang.schedule import schedule_auto, schedule_from_json
 
-    chosen = schedule_from_json(schedule) if schedule else schedule_auto(graph)
-    plan = expand_math(lower(graph, chosen))
+    made = rewrite(graph).graph
+    chosen = schedule_from_json(schedule) if schedule else schedule_auto(made)
+    plan = expand_math(lower(made, chosen))
     found = {}
     for language in languages:
         for launch in plan.launches:

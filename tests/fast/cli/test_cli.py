@@ -91,7 +91,7 @@ def test_verify_without_backends_runs_the_rungs_up_to_replay():
     done = tang("verify", MATMUL, "--backends", "", "--json")
     assert done.returncode == 0, done.stderr
     (report,) = json.loads(done.stdout)
-    assert [r["rung"] for r in report["results"]] == ["lower", "expand", "round"]
+    assert [r["rung"] for r in report["results"]] == ["rewrite", "lower", "expand", "round"]
 
 
 def test_a_file_that_exits_or_asks_for_too_much_exits_with_2(tmp_path):
