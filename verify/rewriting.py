@@ -17,9 +17,11 @@ import numpy as np
 import numpy.typing as npt
 
 from tang.errors import GraphError, LimitError, RewriteError
+from tang.interpreter import interpret
 from tang.ir.bind import bind
 from tang.ir.expr import REAL
 from tang.ir.graph import Fact, Graph
+from tang.ir.validate import validate
 from tang.rewrite import Rewritten, Step, rewrite
 from tang.rewrite.local import Application
 from tang.rewrite.program import Program
@@ -47,39 +49,48 @@ class LocalChecker:
     seed: int = 0
     checked: int = 0
     unchecked: int = 0
-    known: dict[tuple[str, Graph, Graph], str | None] = field(default_factory=dict)
+    known: dict[Application, str | None] = field(default_factory=dict)
 
     def __call__(self, application: Application) -> str | None:
-        key = (application.rule, application.before, application.after)
+        key = application
         if key not in self.known:
             self.known[key] = self._judge(application)
         return self.known[key]
 
     def _judge(self, a: Application) -> str | None:
         sizes = small_sizes(a.before.symbols | a.after.symbols, a.before.facts)
-        before, after = bind(a.before, sizes), bind(a.after, sizes)
+        before = bind(a.before, sizes)
+        try:
+            after = bind(a.after, sizes)
+            validate(after)
+        except GraphError as e:
+            return f"the program after is illegal at {sizes}: {e}"
         if max(map(_points, (before, after))) > POINTS:
             self.unchecked += 1
             return None
+        taken = 0
         for inputs in data_of(before, self.seed, specials=a.strict):
+            if not _takes(before, inputs):
+                continue
+            taken += 1
             try:
-                found = compare_graphs(before, after, inputs, strict=a.strict)
+                wrong = _first(compare_graphs(before, after, inputs, strict=a.strict), sizes)
             except (GraphError, LimitError) as e:
-                wrong = self._refused(before, inputs, e)
-            else:
-                wrong = _first(found, sizes)
+                wrong = f"the program before takes the data, the one after does not: {e}"
             if wrong is not None:
                 return wrong
-        self.checked += 1
+        self.checked += taken > 0
+        self.unchecked += taken == 0
         return None
 
-    def _refused(self, before: Graph, inputs: Mapping[str, Array], e: Exception) -> str | None:
-        """A fault only where the left side takes the data and the right side does not."""
-        try:
-            compare_graphs(before, before, inputs, strict=True)
-        except (GraphError, LimitError):
-            return None
-        return f"the program before takes the data, the one after does not: {e}"
+
+def _takes(graph: Graph, inputs: Mapping[str, Array]) -> bool:
+    """Whether a program can be run on these data."""
+    try:
+        interpret(graph, inputs)
+    except (GraphError, LimitError):
+        return False
+    return True
 
 
 def checker(seed: int = 0) -> LocalChecker:
@@ -161,16 +172,22 @@ def check_rewrite(
     except Exception as e:  # noqa: BLE001 - a rule that raises anything at all is a finding
         return Checked(RungResult(Rung.REWRITE), (_raised(e),), None)
     exact = strict or not _needs_finite(done.trace)
-    found = compare_graphs(graph, done.graph, inputs, strict=exact)
-    findings = [_blamed(graph, inputs, names, strict, c) for c in found if c.different][:1]
+    try:
+        found = compare_graphs(graph, done.graph, inputs, strict=exact)
+    except GraphError as e:
+        wrong = _blamed(graph, inputs, names, strict, f"made a program that refuses the data: {e}")
+        return Checked(RungResult(Rung.REWRITE), (wrong,), done)
+    different = (c for c in found if c.different)
+    findings = [
+        _blamed(graph, inputs, names, strict, f"changed output {c.name}", c.detail())
+        for c in different
+    ][:1]
     note = f"{len(done.trace)} steps"
     elements = sum(c.decisions.size for c in found)
     skipped = sum(int(c.skipped.sum()) for c in found)
     undecided = sum(c.undecided for c in found)
     applied = tuple(dict.fromkeys(s.rule for s in done.trace))
-    result = RungResult(
-        Rung.REWRITE, "", elements, 0, undecided, skipped, note=note, rules=applied
-    )
+    result = RungResult(Rung.REWRITE, "", elements, 0, undecided, skipped, note=note, rules=applied)
     return Checked(result, tuple(findings), done)
 
 
@@ -183,7 +200,8 @@ def _blamed(
     inputs: Mapping[str, Array],
     rules: tuple[str, ...] | None,
     strict: bool,
-    last: Comparison,
+    what: str,
+    detail: str = "",
 ) -> Finding:
     """The finding on the first step after which the program differs."""
     steps: list[tuple[Step, Graph]] = []
@@ -200,14 +218,17 @@ def _blamed(
         else:
             low = middle + 1
     step = steps[low][0]
-    return _finding(step.rule, step.node, f"{step} changed output {last.name}", last.detail())
+    return _finding(step.rule, step.node, f"{step} {what}", detail)
 
 
 def _differs(
     graph: Graph, other: Graph, inputs: Mapping[str, Array], strict: bool, trace: list[Step]
 ) -> bool:
     exact = strict or not _needs_finite(trace)
-    return any(c.different for c in compare_graphs(graph, other, inputs, strict=exact))
+    try:
+        return any(c.different for c in compare_graphs(graph, other, inputs, strict=exact))
+    except GraphError:  # the caller's program takes these data
+        return True
 
 
 def _raised(error: Exception) -> Finding:

@@ -171,18 +171,18 @@ def _is_masked(e: Expr, masked_args: frozenset[int], known: dict[Expr, bool]) ->
 
 
 def is_finite(root: Expr) -> bool:
-    """Whether the value is finite whatever the reads hold (constants, sines, error functions)."""
+    """Whether the value is finite whatever the reads hold (constants, error functions of those)."""
     stack = [root]
     while stack:
         e = stack.pop()
-        if e.sort is not REAL or e.op in ("sin", "erf", "to_real"):
+        if e.sort is not REAL or e.op in ("erf", "to_real"):
             continue
         if e.op == "real":
             if e.payload in ("inf", "-inf", "nan"):
                 return False
         elif e.op == "select":
             stack.extend(e.args[1:])
-        elif e.op in ("add", "mul", "neg", "fold"):
+        elif e.op in ("add", "mul", "neg", "fold", "sin"):
             stack.extend(e.args)
         elif not _is_positive_constant(e):
             return False

@@ -13,6 +13,7 @@ import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import chain
 from typing import Final
 
 from tang.errors import GraphError
@@ -51,6 +52,8 @@ class Expr:
     args: tuple[Expr, ...]
     names: frozenset[str] = field(repr=False)
     """Dims and static axes on which the value depends syntactically (folded ones are bound)."""
+    below: tuple[Expr, ...] | None = field(default=None, repr=False)
+    """What `walk` has found below a small expression; None before the first walk."""
 
     def __reduce__(self) -> tuple[object, ...]:
         return _intern, (self.op, self.sort, self.payload, self.args)
@@ -101,6 +104,9 @@ OPS: Final[dict[str, tuple[Signature, ...]]] = {
 `to_index` floors; it saturates at −2³¹ and 2³¹−1, and NaN gives −1. `floordiv` and `mod` round
 towards −∞ and take a positive constant or an extent as divisor. `select` evaluates one branch.
 """
+
+_FEW: Final = 64
+"""So many subexpressions are remembered with an expression."""
 
 LEAVES: Final = frozenset({"real", "index", "bool", "arg", "iota", "extent"})
 
@@ -205,8 +211,24 @@ def is_constant(e: Expr) -> bool:
 
 def walk(*roots: Expr) -> Iterator[Expr]:
     """Every distinct subexpression, operands before operations; iterative, so depth is free."""
+    if len(roots) == 1:
+        return chain(_below(roots[0]), roots)
+    return iter(dict.fromkeys(chain.from_iterable((*_below(r), r) for r in roots)))
+
+
+def _below(root: Expr) -> tuple[Expr, ...]:
+    """The distinct subexpressions without the root itself, remembered while they are few."""
+    if root.below is not None:
+        return root.below
+    found = tuple(_postorder(root))[:-1]
+    if len(found) <= _FEW:
+        object.__setattr__(root, "below", found)
+    return found
+
+
+def _postorder(root: Expr) -> Iterator[Expr]:
     seen: set[int] = set()
-    stack: list[tuple[Expr, bool]] = [(r, False) for r in reversed(roots)]
+    stack: list[tuple[Expr, bool]] = [(root, False)]
     while stack:
         e, ready = stack.pop()
         if ready:

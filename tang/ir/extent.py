@@ -43,6 +43,8 @@ class Poly:
         terms = poly(other).terms
         if not terms or not self.terms:
             return ZERO
+        if terms == _UNIT:
+            return self
         pairs = [(a, b) for a in self.terms for b in terms]
         return _collect((tuple(sorted(m + n)), c * d) for (m, c), (n, d) in pairs)
 
@@ -87,6 +89,7 @@ class Poly:
 
 
 ZERO: Final = Poly()
+_UNIT: Final = (((), 1),)
 PolyLike = Poly | int | str
 
 

@@ -7,7 +7,7 @@ nothing here evaluates a program.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 
 from tang.errors import GraphError
@@ -160,10 +160,24 @@ class Graph:
         return frozenset(s for p in shapes for s in p.symbols)
 
 
+def nameless(node: Comprehension) -> Hashable:
+    """What a node computes, whatever it and the tensors that it reads are called."""
+    reads = tuple(map(_nameless, node.reads))
+    return node.point, reads, node.body, node.reduce, node.where, node.monoid, node.outputs
+
+
+def _nameless(read: Read) -> Hashable:
+    v = read.view
+    return read.source.output, v.coords, v.guard, v.fill, tuple(map(_nameless, v.gathers))
+
+
 def reads_of(node: Comprehension) -> Iterator[Read]:
     """Every read of a node, the reads of index tensors before the read that gathers by them."""
     for read in node.reads:
-        yield from _nested(read)
+        if read.view.gathers:
+            yield from _nested(read)
+        else:
+            yield read
 
 
 def _nested(read: Read) -> Iterator[Read]:

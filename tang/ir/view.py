@@ -49,10 +49,18 @@ class Affine:
 
     def substitute(self, forms: Mapping[str, Affine]) -> Affine:
         """Replace variables by forms, all at once."""
-        total = Affine((), self.const)
+        if not any(v in forms for v, _ in self.terms):
+            return self
+        terms: list[tuple[str, Poly]] = []
+        const = self.const
         for v, c in self.terms:
-            total = total + forms.get(v, variable(v)).scale(c)
-        return total
+            form = forms.get(v)
+            if form is None:
+                terms.append((v, c))
+            else:
+                terms += [(w, d * c) for w, d in form.terms]
+                const = const + form.const * c
+        return _collect(terms, const)
 
     def bind(self, sizes: Mapping[str, int]) -> Affine:
         """Replace the symbolic extents found in `sizes`."""
@@ -150,7 +158,8 @@ class Read:
 
 def variable(name: str, coefficient: PolyLike = 1) -> Affine:
     """The form consisting of one variable."""
-    return _collect([(name, poly(coefficient))], Poly())
+    size = poly(coefficient)
+    return Affine(((name, size),) if size.terms else ())
 
 
 def constant(value: PolyLike) -> Affine:
@@ -166,7 +175,7 @@ def is_gathered(form: Affine) -> bool:
 def _collect(terms: Iterable[tuple[str, Poly]], const: Poly) -> Affine:
     total: dict[str, Poly] = {}
     for v, c in terms:
-        total[v] = total.get(v, Poly()) + c
+        total[v] = total[v] + c if v in total else c
     kept = ((v, c) for v, c in total.items() if c.terms)
     return Affine(tuple(sorted(kept, key=lambda term: term[0])), const)
 

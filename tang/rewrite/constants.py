@@ -35,12 +35,18 @@ def folded(op: str, args: tuple[Expr, ...]) -> Expr | None:
     return _reals(op, plain) if len(plain) == len(numbers) and op in _REAL else None
 
 
+def special(e: Expr) -> str:
+    """The name of a named real constant, "" for anything else: a dim may be called nan."""
+    return e.payload if e.op == "real" and isinstance(e.payload, str) else ""
+
+
 def number(e: Expr) -> Number | None:
     """The exact value of a real literal, None for ln2, log2e, pi and what f64 cannot hold."""
-    if isinstance(e.payload, str):
-        if e.payload == "-0.0":
+    name = special(e)
+    if name:
+        if name == "-0.0":
             return Fraction(0)
-        return e.payload if e.payload in ("inf", "-inf", "nan") else None
+        return name if name in ("inf", "-inf", "nan") else None
     return e.payload if isinstance(e.payload, Fraction) and _is_plain(e.payload) else None
 
 

@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tang.errors import GraphError, RewriteError, TangBugError
-from tang.ir.graph import Graph, reads_of
+from tang.ir.graph import Comprehension, Graph, reads_of
 from tang.ir.validate import validate
 from tang.rewrite.local import Checker, application
 from tang.rewrite.program import Program
+from tang.rewrite.recall import Recall
 from tang.rewrite.rule import Edit, Requirement, Rule
 
 _EDITS_A_NODE = 64
@@ -96,6 +97,8 @@ class _Run:
         self.trace: list[Step] = []
         names = [n.name for n in program.nodes()]
         self.waiting: list[dict[str, None]] = [dict.fromkeys(names) for _ in rules]
+        self.recall = Recall(program)
+        self.legal: set[Graph] = set()
         self.left = _EDITS_A_NODE * (len(names) + 4)
 
     def everything(self) -> None:
@@ -110,12 +113,23 @@ class _Run:
         del waiting[name]
         node = self.program.node(name)
         try:
-            edit = rule.find(self.program, node) if node is not None else None
+            edit = self._found(rule, node) if node is not None else None
             if edit is not None:
                 self._apply(rule, name, edit)
         except Exception as e:
             e.add_note(f"in rule {rule.name} at node {name!r}")
             raise
+
+    def _found(self, rule: Rule, node: Comprehension) -> Edit | None:
+        """What the rule finds at a node; not asked where it is known to find nothing."""
+        if not rule.recalled:
+            return rule.find(self.program, node)
+        if self.recall.is_nothing(rule.name, node.name):
+            return None
+        edit, questions = self.program.watched(lambda: rule.find(self.program, node))
+        if edit is None:
+            self.recall.remember(rule.name, node.name, questions)
+        return edit
 
     def _apply(self, rule: Rule, name: str, edit: Edit) -> None:
         self.left -= 1
@@ -136,9 +150,9 @@ class _Run:
                     waiting[n] = None
 
     def _judge(self, rule: Rule, name: str, edit: Edit) -> None:
-        local = application(self.program, rule.name, edit)
+        local = application(self.program, rule, edit)
         try:
-            validate(local.after) if local.after.outputs else None
+            self._validate(local.after)
         except GraphError as e:
             message = f"rule {rule.name} at {name!r} made an illegal node: {e}"
             raise RewriteError(message, rule.name, name) from e
@@ -148,6 +162,12 @@ class _Run:
         if wrong is not None:
             message = f"rule {rule.name} at {name!r} ({edit.text}): {wrong}"
             raise RewriteError(message, rule.name, name)
+
+    def _validate(self, after: Graph) -> None:
+        """Validate a right side, once however often it comes: its names are canonical."""
+        if after.outputs and after not in self.legal:
+            validate(after)
+            self.legal.add(after)
 
     def _around(self, edit: Edit) -> list[str]:
         """What the removed nodes read: with a reader less, it may be dead or fusible."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from tang.ir.graph import Comprehension, Graph, Input, Output, reads_of
 from tang.ir.view import Ref
 from tang.rewrite.program import Program, redirected
-from tang.rewrite.rule import Edit
+from tang.rewrite.rule import Edit, Rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,8 @@ class Application:
     """One use of a rule: the changed nodes before and after, with outputs of the same names.
 
     Inputs ("i0", "i1" …) are what the nodes read from elsewhere; nodes are "n0", "n1" … on each
-    side. `strict` says that NaN and infinities count.
+    side. `strict` says that NaN and infinities count: in strict mode, and for every rule that does
+    not need finite operands.
     """
 
     rule: str
@@ -34,7 +35,7 @@ Checker = Callable[[Application], str | None]
 """Says what is wrong with an application, or None."""
 
 
-def application(program: Program, rule: str, edit: Edit) -> Application:
+def application(program: Program, rule: Rule, edit: Edit) -> Application:
     """The local pair of an edit that has not been applied yet."""
     updated = [n.name for n in edit.update]
     old = _in_order(program, [*edit.remove, *edit.context, *updated])
@@ -51,10 +52,10 @@ def application(program: Program, rule: str, edit: Edit) -> Application:
     symbols = Graph(inputs, (*before, *after), left).symbols
     facts = tuple(f for f in program.facts if f.symbol in symbols)
     return Application(
-        rule,
+        rule.name,
         Graph(inputs, before, left, facts),
         Graph(inputs, after, right, facts),
-        program.strict,
+        program.strict or rule.strict,
     )
 
 

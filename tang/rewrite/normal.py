@@ -26,6 +26,7 @@ from tang.ir.expr import (
     substitute,
     walk,
 )
+from tang.rewrite.constants import special
 
 Monomial = tuple[tuple[Expr, int], ...]
 """Atoms with powers, in the order of `order`; () is the constant."""
@@ -58,13 +59,15 @@ def total(parts: Iterable[Terms]) -> Terms:
     found: Terms = {}
     for terms in parts:
         for m, c in terms.items():
-            found[m] = found.get(m, Fraction(0)) + c
+            found[m] = found[m] + c if m in found else c
     return {m: c for m, c in found.items() if c}
 
 
 def scaled(terms: Terms, by: Fraction, times: Monomial = ()) -> Terms:
     """The terms times a constant and a monomial."""
-    return total([{joined(m, times): c * by} for m, c in terms.items()])
+    if not by:
+        return {}
+    return {joined(m, times): c if by == 1 else c * by for m, c in terms.items()}
 
 
 def joined(a: Monomial, b: Monomial) -> Monomial:
@@ -225,9 +228,9 @@ def _is_number(terms: Terms) -> bool:
 def _constant(e: Expr) -> Terms:
     if isinstance(e.payload, Fraction):
         return {(): e.payload} if e.payload else {}
-    if e.payload == "-0.0":  # zeros of the IR are unsigned
+    if special(e) == "-0.0":  # zeros of the IR are unsigned
         return {}
-    if e.payload == "log2e":
+    if special(e) == "log2e":
         return {((LN2, -1),): Fraction(1)}
     return {((e, 1),): Fraction(1)}
 

@@ -6,8 +6,8 @@ break the order, a shape or a sort, but whether the edit keeps the meaning is no
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final, TypeVar
 
 from tang.errors import TangBugError
 from tang.ir.expr import Sort
@@ -17,6 +17,9 @@ from tang.ir.view import Read, Ref, View
 
 Key = tuple[int, ...]
 Type = tuple[tuple[Poly, ...], Sort]
+T = TypeVar("T")
+Question = tuple[str, ...]
+"""What was asked ("node", "readers", "used", "wanted", "precedes"; "notes" of a rule), of whom."""
 
 
 class Program:
@@ -36,12 +39,21 @@ class Program:
         self._keys: Final[dict[str, Key]] = {}
         self._readers: Final[dict[str, dict[str, None]]] = {name: {} for name in self.inputs}
         self._serial: Final[dict[str, int]] = {}
+        self._notes: Final[dict[str, set[str]]] = {}
+        self._asked: dict[Question, None] = {}
         for n, node in enumerate(graph.nodes):
             self._add(node, (n,))
 
     # --- queries -------------------------------------------------------------------------------
 
+    def watched(self, ask: Callable[[], T]) -> tuple[T, list[Question]]:
+        """What a search of the program finds, and the questions that it put to the program."""
+        self._asked = {}
+        found = ask()
+        return found, list(self._asked)
+
     def __contains__(self, name: str) -> bool:
+        self._asked["node", name] = None
         return name in self._nodes
 
     def __len__(self) -> int:
@@ -49,6 +61,7 @@ class Program:
 
     def node(self, name: str) -> Comprehension | None:
         """The comprehension of that name, None for an input or a node that is gone."""
+        self._asked["node", name] = None
         return self._nodes.get(name)
 
     def nodes(self) -> list[Comprehension]:
@@ -57,28 +70,34 @@ class Program:
 
     def readers(self, name: str) -> list[Comprehension]:
         """The nodes that read a tensor of this node or input, in program order."""
+        self._asked["readers", name] = None
         found = self._readers.get(name, {})
         return [self._nodes[n] for n in sorted(found, key=self._keys.__getitem__)]
 
     def is_output(self, name: str) -> bool:
         """Whether the caller wants a result of this node."""
+        self._asked["wanted", name] = None
         return name in self._wanted
 
     def wanted(self, name: str) -> frozenset[str]:
         """The results of a node that the caller wants."""
+        self._asked["wanted", name] = None
         return self._wanted.get(name, frozenset())
 
     def used(self, name: str) -> frozenset[str]:
         """The results of a node that somebody reads or the caller wants."""
+        self._asked["used", name] = None
         reads = (r.source for n in self._readers.get(name, ()) for r in reads_of(self._nodes[n]))
-        return self.wanted(name).union(r.output for r in reads if r.node == name)
+        return self._wanted.get(name, frozenset()).union(r.output for r in reads if r.node == name)
 
     def tensor(self, ref: Ref) -> Tensor:
         """Dims, axes and sort of a result of a node; inputs have `shape` and `sort_of` only."""
+        self._asked["node", ref.node] = None
         return self._nodes[ref.node].tensor(ref.output)
 
     def type_of(self, ref: Ref) -> Type:
         """Shape and sort of an input or a result."""
+        self._asked["node", ref.node] = None
         if ref.node in self.inputs:
             i = self.inputs[ref.node]
             return i.shape, i.sort
@@ -87,6 +106,7 @@ class Program:
 
     def precedes(self, name: str, other: str) -> bool:
         """Whether an input or node lies before a node in program order."""
+        self._asked["precedes", name, other] = None
         return name in self.inputs or self._keys[name] < self._keys[other]
 
     def order(self, name: str) -> Key:
@@ -105,6 +125,15 @@ class Program:
 
     def _taken(self, name: str, taken: Sequence[str]) -> bool:
         return name in self.inputs or name in self._nodes or name in taken
+
+    def remember(self, rule: str, node: str) -> None:
+        """Note for a rule that it has been at a node, whose new form may not show it."""
+        self._notes.setdefault(rule, set()).add(node)
+
+    def remembered(self, rule: str) -> frozenset[str]:
+        """The nodes that a rule has noted."""
+        self._asked["notes", rule] = None
+        return frozenset(self._notes.get(rule, ()))
 
     def graph(self) -> Graph:
         """The program as a graph, in program order."""

@@ -67,6 +67,9 @@ class Rule:
     theorem        name of the Lean theorem that states it (`proofs/`)
     find           the edit rooted at a node, or None; must make progress: applied again and
                    again it ends
+    recalled       `find` looks at no name of a node and its answer depends on the node, the facts
+                   and what it asks of the program alone: where it has found nothing, it is not
+                   asked again, nor at a place that differs in names alone
     """
 
     name: str
@@ -75,6 +78,7 @@ class Rule:
     preconditions: frozenset[Requirement]
     theorem: str
     find: Find
+    recalled: bool = False
 
     @property
     def strict(self) -> bool:

@@ -28,13 +28,13 @@ from tang.ir.expr import (
 )
 from tang.ir.extent import poly
 from tang.ir.graph import Comprehension, Dim, Fact
-from tang.ir.view import Affine, constant, variable
-from tang.rewrite.constants import folded, number
+from tang.ir.view import GATHERED, Affine, constant, variable
+from tang.rewrite.constants import folded, number, special
 from tang.rewrite.cost import operations
 from tang.rewrite.linear import index_expr, linear, separated
 from tang.rewrite.proofs import Domain, domain_of
 
-_ARGUMENT: Final = "$"
+_ARGUMENT: Final = f"{GATHERED}arg"
 """Prefix of variables that stand for index arguments in forms."""
 _NEGATIVE_ZERO: Final = "-0.0"
 
@@ -153,7 +153,8 @@ class Simplifier:
 
 
 def _leaf_expr(name: str) -> Expr:
-    return arg(int(name[1:]), INDEX) if name.startswith(_ARGUMENT) else iota(name)
+    position = name.removeprefix(_ARGUMENT)
+    return iota(name) if position == name else arg(int(position), INDEX)
 
 
 # --- identities ----------------------------------------------------------------------------------
@@ -181,11 +182,11 @@ def is_never_nan(e: Expr) -> bool:
         return is_never_nan(e.args[0])
     if e.op == "select":
         return all(map(is_never_nan, e.args[1:]))
-    return is_finite(e) or (e.op == "real" and e.payload != "nan")
+    return is_finite(e) or (e.op == "real" and special(e) != "nan")
 
 
 def _is_zero(e: Expr) -> bool:
-    return e is real(0) or e.payload == _NEGATIVE_ZERO or e is index(0)
+    return e is real(0) or special(e) == _NEGATIVE_ZERO or e is index(0)
 
 
 def _add(a: Expr, b: Expr) -> Expr | None:
@@ -265,7 +266,8 @@ def _select_of_bools(c: Expr, a: Expr, b: Expr) -> Expr | None:
 
 def _lt(a: Expr, b: Expr) -> Expr | None:
     """x < x, x < NaN, NaN < x, inf < x, x < −inf → False."""
-    never = a is b or "nan" in (a.payload, b.payload) or a.payload == "inf" or b.payload == "-inf"
+    left, right = special(a), special(b)
+    never = a is b or "nan" in (left, right) or left == "inf" or right == "-inf"
     return boolean(False) if never else None
 
 
@@ -273,7 +275,7 @@ def _eq(a: Expr, b: Expr) -> Expr | None:
     """x = x → True where it is no NaN;  x = NaN → False;  c = True → c."""
     if a is b and (a.sort is not REAL or is_never_nan(a)):
         return boolean(True)
-    if a.sort is REAL and "nan" in (a.payload, b.payload):
+    if "nan" in (special(a), special(b)):
         return boolean(False)
     for x, y in ((a, b), (b, a)):
         if y.sort is BOOL and y.op == "bool":

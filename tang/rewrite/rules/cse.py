@@ -106,4 +106,5 @@ COMMON_SUBEXPRESSION: Final = Rule(
     frozenset(),
     "Tang.common_subexpression",
     _find,
+    recalled=True,
 )

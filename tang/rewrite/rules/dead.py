@@ -94,6 +94,7 @@ DEAD_OUTPUT: Final = Rule(
     frozenset(),
     "Tang.dead_output",
     _find_output,
+    recalled=True,
 )
 
 DEAD_PART: Final = Rule(
@@ -103,4 +104,5 @@ DEAD_PART: Final = Rule(
     frozenset(),
     "Tang.dead_part",
     _find_part,
+    recalled=True,
 )

@@ -14,7 +14,7 @@ from typing import Final
 
 from tang.ir.expr import walk
 from tang.ir.graph import Comprehension, Dim, reads_of
-from tang.ir.view import Affine, Read, Ref, View, variable
+from tang.ir.view import Affine, Read, Ref, View, is_gathered, variable
 from tang.rewrite.matching import fits, in_reach
 from tang.rewrite.program import Program
 from tang.rewrite.rule import Edit, Rule
@@ -78,12 +78,26 @@ def _merged(node: Comprehension, a: Dim, b: Dim) -> Comprehension:
 
 def _with_readers(program: Program, node: Comprehension, a: Dim, b: Dim) -> Edit | None:
     new = _merged(node, a, b)
-    readers = [_reading(r, node, a, b) for r in program.readers(node.name)]
+    olds = program.readers(node.name)
+    if any(_gathers(r, node, a) for r in olds):
+        return None
+    readers = [_reading(r, node, a, b) for r in olds]
     known = {Ref(node.name, o): new.tensor(o).shape for o in program.used(node.name)}
     legal = in_reach(program, new) and all(in_reach(program, r, known) for r in readers)
     if not legal or not all(map(fits, readers)):
         return None
     return Edit((node.name,), (new,), node.name, _text(node, a, b), update=tuple(readers))
+
+
+def _gathers(reader: Comprehension, node: Comprehension, a: Dim) -> bool:
+    """Whether the pair is read at gathered positions: one out of range would become another's."""
+    for read in reads_of(reader):
+        if read.source.node == node.name:
+            names = [d.name for d in node.tensor(read.source.output).dims]
+            at = names.index(a.name) if a.name in names else len(names)
+            if any(map(is_gathered, read.view.coords[at : at + 2])):
+                return True
+    return False
 
 
 def _reading(reader: Comprehension, node: Comprehension, a: Dim, b: Dim) -> Comprehension:
@@ -114,4 +128,5 @@ MERGE_DIMS: Final = Rule(
     frozenset(),
     "Tang.merge_dims",
     _find,
+    recalled=True,
 )

@@ -15,6 +15,7 @@ from tang.ir.expr import INDEX, Expr, apply, arg, iota, walk
 from tang.ir.extent import Poly
 from tang.ir.graph import Comprehension
 from tang.ir.view import Affine, Read, Ref, View, variable
+from tang.rewrite.constants import special
 from tang.rewrite.kinds import kind_of
 from tang.rewrite.normal import Ring
 from tang.rewrite.opened import (
@@ -63,7 +64,7 @@ def _selections(e: Expr) -> Iterator[tuple[Expr, Expr, Expr]]:
 def _is_beyond(space: Space, position: Expr, beyond: Expr) -> bool:
     """Whether the value for elements that are not the largest is at least every position."""
     if beyond.sort is not INDEX:
-        return beyond.payload == "inf"
+        return special(beyond) == "inf"
     high, least = _highest(space.extents, position), beyond.payload
     if beyond.op == "index" and isinstance(least, int):
         if least >= 2**31 - 1:

@@ -13,7 +13,8 @@ from typing import Final
 
 from tang.ir.derived import zero
 from tang.ir.expr import REAL, Expr, arg, real, rebuild, walk
-from tang.ir.graph import Comprehension
+from tang.ir.graph import Comprehension, reads_of
+from tang.ir.monoids import LOGSUMEXP, ONLINE_SOFTMAX
 from tang.ir.view import Ref
 from tang.rewrite.kinds import kind_of
 from tang.rewrite.normal import (
@@ -40,6 +41,11 @@ from tang.rewrite.program import Program
 from tang.rewrite.rule import Edit, Requirement, Rule
 
 _ZERO: Final = real(0)
+_BEHIND: Final = 6
+"""Nodes between a cotangent and the softmax that it belongs to."""
+_STABLE: Final = (ONLINE_SOFTMAX.name, LOGSUMEXP.name)
+_FAR: Final = 32
+"""Maps behind a node that the cheap test looks at."""
 _UNKNOWN: Final = 1 << 30
 """Arguments from here on stand for unknown sums; no node has so many reads."""
 
@@ -58,7 +64,7 @@ def _find(program: Program, node: Comprehension) -> Edit | None:
 
 def _closed_sum(program: Program, node: Comprehension) -> Edit | None:
     """before: Σ_j (a·d_j + b·e_j) → after: a·D + b·E, where that needs no sum any more."""
-    if node.body[0].sort is not REAL:
+    if node.body[0].sort is not REAL or not _may_hold(program, node, "exp2"):
         return None
     space, ring = Space(program, node.dims), Ring()
     reduce = frozenset(d.name for d in node.reduce)
@@ -75,7 +81,34 @@ def _closed_sum(program: Program, node: Comprehension) -> Edit | None:
     result = equations.summed(ring.terms(body))
     if result is None or any(a in equations.values for m in result for a, _ in m):
         return None  # the sums are still there: nothing was won
-    return _replaced(program, node, space, emit(result))
+    edit = _replaced(program, node, space, emit(result))
+    if edit is not None:
+        program.remember(STOP_MAX_GRADIENT.name, node.name)
+    return edit
+
+
+def _may_hold(program: Program, node: Comprehension, op: str) -> bool:
+    """A cheap test: whether a body, or that of a map behind it, holds an operation."""
+    waiting, seen = [node], {node.name}
+    while waiting and len(seen) <= _FAR:
+        at = waiting.pop()
+        if any(x.op == op for b in at.body for x in walk(b)):
+            return True
+        for read in at.reads:
+            source = program.node(read.source.node)
+            if source is not None and source.monoid is None and source.name not in seen:
+                seen.add(source.name)
+                waiting.append(source)
+    return bool(waiting)
+
+
+def _may_cancel(e: Expr) -> bool:
+    """A cheap test: terms whose coefficients are all positive never add up to nothing."""
+    return any(x.op in ("neg", "real", "index") and not _is_positive(x) for x in walk(e))
+
+
+def _is_positive(e: Expr) -> bool:
+    return isinstance(e.payload, Fraction | int) and e.payload > 0
 
 
 def _known_sums(
@@ -175,13 +208,14 @@ def _vanishing(program: Program, node: Comprehension) -> Edit | None:
     """before: g − g, across maps → after: 0."""
     if node.monoid is not None or not any(b.op == "add" and b.sort is REAL for b in node.body):
         return None
-    if len(node.reads) > 8:
+    if len(node.reads) > 8 or not _normalised(program, node):
         return None
     space, ring = Space(program, node.dims), Ring()
     bodies = []
     for part, b in enumerate(node.body):
         body = own(space, node, part)
-        gone = b.op == "add" and b.sort is REAL and not ring.terms(space.full(body))
+        full = space.full(body) if b.op == "add" and b.sort is REAL else None
+        gone = full is not None and _may_cancel(full) and not ring.terms(full)
         bodies.append(_ZERO if gone else body)
     if _ZERO not in bodies:
         return None
@@ -190,6 +224,29 @@ def _vanishing(program: Program, node: Comprehension) -> Edit | None:
     text = f"{node.name}, whose terms cancel → 0"
     context = tuple(s for s in space.seen if s != node.name)
     return Edit((node.name,), (changed,), node.name, text, context=context)
+
+
+def _normalised(program: Program, node: Comprehension) -> bool:
+    """Whether a sum of exponentials and a maximum lie, or lay, behind a node, a few nodes up.
+
+    Elsewhere x − x and b − ((a + b) − a) stay as they are: they tell NaN and infinities from
+    numbers, and what rounding loses.
+    """
+    seen, front = {node.name}, [node]
+    exponential = maximum = False
+    closed = program.remembered(STOP_MAX_GRADIENT.name)
+    for _ in range(_BEHIND):
+        names = {r.source.node for n in front for r in reads_of(n)} - seen
+        seen |= names
+        if names & closed:
+            return True
+        front = [n for n in map(program.node, sorted(names)) if n is not None]
+        for n in front:
+            if n.monoid is not None:
+                parts = (*n.body, *n.monoid.combine)
+                exponential |= any(e.op == "exp2" for e in walk(*parts))
+                maximum |= kind_of(n) == "max" or n.monoid.name in _STABLE
+    return exponential and maximum
 
 
 def _without_zeros(program: Program, node: Comprehension) -> Edit | None:
@@ -246,4 +303,5 @@ STOP_MAX_GRADIENT: Final = Rule(
     frozenset({Requirement.FINITE, Requirement.DEGREE, Requirement.REASSOCIATES}),
     "Tang.stop_max_gradient",
     _find,
+    recalled=True,
 )

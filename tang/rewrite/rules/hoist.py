@@ -129,4 +129,5 @@ HOIST_INVARIANT_FACTORS: Final = Rule(
     frozenset({Requirement.FINITE, Requirement.REASSOCIATES}),
     "Tang.hoist_invariant_factors",
     _find,
+    recalled=True,
 )

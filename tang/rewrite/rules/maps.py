@@ -78,4 +78,5 @@ SUBSTITUTE_MAPS: Final = Rule(
     frozenset(),
     "Tang.substitute_maps",
     _find,
+    recalled=True,
 )

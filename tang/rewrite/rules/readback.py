@@ -195,4 +195,5 @@ READ_BACK_MEAN: Final = Rule(
     frozenset({Requirement.FINITE, Requirement.REASSOCIATES}),
     "Tang.read_back_mean",
     _mean,
+    recalled=True,
 )

@@ -164,4 +164,5 @@ MERGE_SIBLINGS: Final = Rule(
     frozenset(),
     "Tang.merge_siblings",
     _find,
+    recalled=True,
 )

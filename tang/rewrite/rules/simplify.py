@@ -62,4 +62,5 @@ SIMPLIFY_EXPR: Final = Rule(
     frozenset(),
     "Tang.simplify_expr",
     _find,
+    recalled=True,
 )

@@ -252,6 +252,7 @@ STABILIZE_SOFTMAX: Final = Rule(
     frozenset({Requirement.REASSOCIATES}),
     "Tang.stabilize_softmax",
     _stabilize,
+    recalled=True,
 )
 
 SHIFT_SOFTMAX: Final = Rule(
@@ -261,4 +262,5 @@ SHIFT_SOFTMAX: Final = Rule(
     frozenset({Requirement.FINITE, Requirement.REASSOCIATES}),
     "Tang.shift_softmax",
     _shift,
+    recalled=True,
 )

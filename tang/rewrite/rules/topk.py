@@ -289,4 +289,5 @@ TOP_K: Final = Rule(
     frozenset({Requirement.FINITE}),
     "Tang.top_k",
     _find,
+    recalled=True,
 )

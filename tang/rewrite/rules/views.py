@@ -137,4 +137,5 @@ COMPOSE_VIEWS: Final = Rule(
     frozenset(),
     "Tang.compose_views",
     _find,
+    recalled=True,
 )

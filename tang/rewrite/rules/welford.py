@@ -37,6 +37,7 @@ from tang.rewrite.opened import (
     Space,
     compact,
     conditions,
+    nonempty,
     own,
     plain,
     rebuilt,
@@ -111,6 +112,8 @@ def _spread(program: Program, node: Comprehension) -> Edit | None:
             square = _squared(ring, mean)
             one: Terms = {(): Fraction(1)}
             for output, scale in (("m2", one), ("variance", inverse(size))):
+                if output == "variance" and not nonempty(program, node):
+                    continue  # of nothing, the sum is 0 and the variance NaN
                 if have == multiplied(square, scale):
                     return _replace_spread(program, node, space, mean, output)
     return None
@@ -121,7 +124,8 @@ def _may_be_square(ring: Ring, body: Expr) -> bool:
     if body.op == "add":
         return len(summands(body)) > _TWICE
     found: list[Terms] = []
-    for f in factors(body):
+    parts = factors(body)
+    for f in parts if len(parts) > 1 else ():
         mine = ring.terms(f)
         if mine in found or scaled(mine, Fraction(-1)) in found:
             return True
@@ -232,15 +236,12 @@ def _moments(
     sums = [s for a in walk(space.full(whole)) if (s := space.reduction(a, "sum"))]
     if len(sums) < _TWICE or len(parts) > 8 or not any(_has_twice(o.node) for o in sums):
         return None
+    values = [_read(space, o) for o in sums]
     for pair in combinations(range(len(parts)), _TWICE):
         have = ring.terms(space.full(add_all([parts[k] for k in pair])))
         squared = {a for m in have for a, p in m if p == _TWICE}
-        for squares, plain_sum in (
-            (a, b)
-            for a in sums
-            for b in sums
-            if a.node is not b.node and _read(space, b) in squared
-        ):
+        means = [o for o, v in zip(sums, values, strict=True) if v in squared]
+        for squares, plain_sum in ((a, b) for a in sums for b in means if a.node is not b.node):
             output = _which(space, ring, have, squares, plain_sum)
             if output is None:
                 continue
@@ -308,4 +309,5 @@ WELFORD: Final = Rule(
     frozenset({Requirement.FINITE, Requirement.REASSOCIATES}),
     "Tang.welford",
     _find,
+    recalled=True,
 )
