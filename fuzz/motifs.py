@@ -41,9 +41,9 @@ def draw_motif(source: Source) -> Motif:
 # --- softmax, logsumexp --------------------------------------------------------------------------
 
 
-def _scores(d: Draft, rows: Size, keys: Size) -> Tensor:
-    """Scores (row, key): given, or products, scaled, biased and masked by select."""
-    i, k, e = tg.dim("i", rows.poly), tg.dim("k", keys.poly), tg.dim("e")
+def _scores(d: Draft, rows: Size, keys: Size, i: Value, k: Value) -> Value:
+    """Scores at (row, key): given, or products, scaled, biased and masked, stored or in place."""
+    e = tg.dim("e")
     if d.yes(60):
         s = d.input(rows, keys)
     else:
@@ -59,7 +59,7 @@ def _scores(d: Draft, rows: Size, keys: Size) -> Tensor:
     if d.yes(30):
         mask = d.input(rows, keys, sort=BOOL)
         value, plain = tg.select(mask[i, k], value, float("-inf")), False
-    return s if plain else d.node((i, k), value)
+    return value if plain or d.yes() else d.node((i, k), value)[i, k]
 
 
 def _kept(d: Draft, i: Value, k: Value) -> list[Value]:
@@ -71,16 +71,18 @@ def _kept(d: Draft, i: Value, k: Value) -> list[Value]:
 def _exp(d: Draft, s: Value, top: Value) -> Value:
     """exp(s − top) in one of its spellings."""
     log2e = 1.4426950408889634
-    kind = between(d.source, 0, 2)
+    kind = between(d.source, 0, 3)
     if kind == 0:
         return tg.exp(s - top)
-    return tg.exp2((s - top) * log2e) if kind == 1 else tg.exp(-(top - s))
+    if kind == 1:
+        return tg.exp((s - top) * d.pick((0.5, 2.0)))
+    return tg.exp2((s - top) * log2e) if kind == 2 else tg.exp(-(top - s))
 
 
 def _softmax(d: Draft) -> list[Tensor]:
     rows, keys = d.size(symbol="n"), d.size(1, 8, symbol="m")
-    s = _scores(d, rows, keys)
     i, k = tg.dim("i", rows.poly), tg.dim("k", keys.poly)
+    s = _scores(d, rows, keys, i, k)
     keep = _kept(d, i, k)
     wide = d.yes(70)
     width = d.size(1, 3)
@@ -88,8 +90,8 @@ def _softmax(d: Draft) -> list[Tensor]:
     v = d.input(keys, width) if wide else d.input(keys)
     point = (i, e) if wide else (i,)
     at = v[k, e] if wide else v[k]
-    top = d.node((i,), tg.max(s[i, k], over=k, where=keep))
-    weight = _exp(d, s[i, k], top[i])
+    top = d.node((i,), tg.max(s, over=k, where=keep))
+    weight = _exp(d, s, top[i])
     mass = d.node((i,), tg.sum(weight, over=k, where=keep))
     total = tg.sum(d.either(weight, at, lambda a, b: a * b), over=k, where=keep)
     if d.yes():
@@ -102,11 +104,11 @@ def _softmax(d: Draft) -> list[Tensor]:
 
 def _logsumexp(d: Draft) -> list[Tensor]:
     rows, keys = d.size(symbol="n"), d.size(1, 8)
-    s = _scores(d, rows, keys)
     i, k = tg.dim("i", rows.poly), tg.dim("k", keys.poly)
+    s = _scores(d, rows, keys, i, k)
     keep = _kept(d, i, k)
-    top = d.node((i,), tg.max(s[i, k], over=k, where=keep))
-    mass = d.node((i,), tg.sum(_exp(d, s[i, k], top[i]), over=k, where=keep))
+    top = d.node((i,), tg.max(s, over=k, where=keep))
+    mass = d.node((i,), tg.sum(_exp(d, s, top[i]), over=k, where=keep))
     log = tg.log(mass[i])
     return [d.node((i,), d.either(top[i], log, lambda a, b: a + b))]
 
@@ -220,8 +222,8 @@ def _views(d: Draft) -> list[Tensor]:
 
 
 _KINDS: Final[tuple[Kind, ...]] = (
-    _softmax, _softmax, _softmax, _logsumexp, _logsumexp, _moments, _moments, _winner, _winner,
-    _picks, _running, _running, _products, _views, _views,
+    _softmax, _softmax, _softmax, _softmax, _logsumexp, _moments, _winner,
+    _picks, _picks, _running, _products, _views, _views,
 )  # fmt: skip
 
 _BY_AIM: Final[dict[str, tuple[Kind, ...]]] = {

@@ -100,10 +100,10 @@ def _some_moments(d: Draft) -> list[Tensor]:
     i, k = tg.dim("i", rows.poly), tg.dim("k", length.poly)
     keep = [k <= i]
     size: Value = float(length.value)
-    if d.yes(70):
+    if d.yes(60):
         size = d.node((i,), tg.sum(1.0, over=k, where=keep))[i]
     mean = d.node((i,), tg.sum(x[i, k], over=k, where=keep) / size)
-    if d.yes():
+    if d.yes(60):
         gap = x[i, k] - mean[i]
         return [mean, d.node((i,), tg.sum(gap * gap, over=k, where=keep) / size)]
     square = d.node((i,), tg.sum(x[i, k] * x[i, k], over=k, where=keep) / size)
@@ -219,6 +219,26 @@ def _two_monoids(d: Draft) -> Graph:
     outputs = (Output("out0", Ref(node.name, wanted)),)
     shape = tuple(s.poly for s in (rows, length))
     return Graph((Input(name, shape, REAL),), (node,), outputs)
+
+
+def _decayed(d: Draft) -> list[Tensor]:
+    """Σ over s ≤ t of b(s) times the decay from s to t, in one of its spellings."""
+    length, width = d.size(2, 6), d.size(1, 2)
+    a, b = d.input(length), d.input(length, width)
+    t, s, r = (tg.dim(n, length.poly) for n in "tsr")
+    c = tg.dim("c", width.poly)
+    kind = d.number(0, 3)
+    if kind <= 1:
+        keep = [s < r, r <= t] if kind == 0 else [s <= r, r <= t]
+        decay = d.node((t, s), tg.prod(a[r], over=r, where=keep))[t, s]
+    elif kind == 2:
+        upto = d.node((t,), tg.prod(a[r] * a[r] + 0.5, over=r, where=[r <= t]))
+        decay = upto[t] / upto[s]
+    else:
+        upto = d.node((t,), tg.sum(a[r] * 0.25, over=r, where=[r <= t]))
+        decay = tg.exp(upto[t] - upto[s])
+    term = d.either(decay, b[s, c], lambda p, q: p * q)
+    return [d.node((t, c), tg.sum(term, over=s, where=[s <= t]))]
 
 
 # --- views ---------------------------------------------------------------------------------------
@@ -348,10 +368,11 @@ def _key(d: Draft, count: Size, n: Value, bins: int) -> Value:
 
 
 PATTERNS: Final[tuple[Kind, ...]] = (
-    _plain_softmax, _plain_softmax, _safe_softmax, _safe_softmax, _log_masses, _log_masses,
-    _kept_extremum, _some_moments, _some_moments, _all_moments, _position, _value_there, _ranks,
-    _gated, _gated, _siblings, _siblings, _invariant, _two_monoids, _gathers, _strided, _reshaped,
-    _reshaped, _hand_written, _hand_written,
+    _plain_softmax, _plain_softmax, _plain_softmax, _safe_softmax, _safe_softmax,
+    _log_masses, _log_masses, _kept_extremum, _some_moments, _some_moments, _all_moments,
+    _position, _value_there, _value_there, _ranks, _gated, _gated, _decayed, _decayed,
+    _siblings, _siblings, _invariant, _two_monoids, _gathers, _strided, _reshaped, _reshaped,
+    _hand_written, _hand_written,
 )  # fmt: skip
 ON_REQUEST: Final[dict[str, tuple[Kind, ...]]] = {
     "segment-sum": (_segments,), "chunk-scan": (_long_scan,)

@@ -87,19 +87,36 @@ def campaign_table(data: dict[str, Any]) -> Table:
 
 def mutants() -> Table:
     """Every mutant found by the stock campaign for seeds 1, 2, 3 and blamed on its rung."""
-    done = run("-m", "tang", "fuzz", "--power", "--backends", "c", "--seeds", "1,2,3", "--json")
-    data = json.loads(done.stdout)
+    return power("--backends", "c")
+
+
+def mutants_rules() -> Table:
+    """Every mutant of rules and autodiff found on the rung `rewrite`, the rule named."""
+    return power("--rung", "rewrite", "--backends", "none", "--examples", "1500")
+
+
+def power(*options: str) -> Table:
+    """The table of a run with a fault planted for every mutant in turn."""
+    done = run("-m", "tang", "fuzz", "--power", *options, "--seeds", "1,2,3", "--json")
+    return power_table(json.loads(done.stdout))
+
+
+def power_table(data: dict[str, Any]) -> Table:
+    """The figures of such a run's report."""
     rows = [
-        f"{t['mutant']}, seed {t['seed']}: draw {t['draw']}, {t['blamed']} {t['verdict']}"
+        f"{t['mutant']}, seed {t['seed']}: draw {t['draw']}, {t['blamed']} {t['verdict']} "
+        f"{t['kernel'] or t['origin']}".rstrip()
         for t in data["rows"]
     ]
     figures = {
+        "mutants": f"{data['mutants']}, {data['blind']} of them blind",
         "caught": f"{data['caught']} of {data['trials']}",
         "named_exactly": f"{data['exact']} of {data['trials']}",
+        "latest_draw": max((t["draw"] or 0 for t in data["rows"]), default=0),
         "baseline": data["baseline"],
         "rows": rows,
     }
-    return Table(done.returncode == 0, "all caught, 95% named exactly, baseline clean", figures)
+    return Table(data["ok"], "all caught, 95% named exactly, baseline clean", figures)
 
 
 def examples() -> Table:
@@ -135,6 +152,7 @@ TABLES: dict[str, Callable[[], Table]] = {
     "campaign": campaign,
     "campaign_six": campaign_six,
     "mutants": mutants,
+    "mutants_rules": mutants_rules,
     "examples": examples,
     "benchmarks": benchmarks,
     "maths": maths,

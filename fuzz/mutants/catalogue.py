@@ -65,7 +65,8 @@ def mutant_named(name: str) -> Mutant:
 
 def rules_of(mutant: Mutant) -> frozenset[str]:
     """The rules of which one must be named when a mutant is found; autodiff is judged as "grad"."""
-    tables = (rewriting, rewriting_blind, differentiating, differentiating_blind)
-    texts = [t.RULE_OF[mutant.name] for t in tables if mutant.name in t.RULE_OF]
+    modules = (rewriting, rewriting_blind, differentiating, differentiating_blind)
+    tables = (*(m.RULE_OF for m in modules), rewriting.SHARED)
+    texts = [t[mutant.name] for t in tables if mutant.name in t]
     names = (name.strip() for text in texts for name in text.split(","))
     return frozenset("grad" if n.startswith("grad:") else n for n in names)

@@ -279,3 +279,19 @@ REWRITING: Final = (
     _row("every-sum-cancels", "a cotangent that can be written without its sum counts as zero",
          "stop-max-gradient", "rules.gradient_stop:_Equations.summed", _all_cancel),
 )  # fmt: skip
+
+_FUSED: Final = "stabilize-softmax, shift-softmax, logsumexp"
+_READERS: Final = "substitute-maps, compose-views"
+
+SHARED: Final[dict[str, str]] = {
+    "gathers-not-renumbered": _READERS,
+    "stride-and-dilation-exchanged": _READERS,
+    "mask-dropped-from-score": _FUSED,
+    "scale-dropped-from-score": _FUSED,
+    "mask-dropped-from-weight": f"{_FUSED}, recognise-scan",
+    "where-not-compared": f"{_FUSED}, welford, argmax, read-back, read-back-mean, "
+                          "stop-max-gradient",
+    "count-ignores-where": "welford, read-back-mean",
+    "maximum-of-anything": "read-back, read-back-mean",
+}  # fmt: skip
+"""Faults in what several rules share: naming any of them is right."""

@@ -1,7 +1,8 @@
 """Mutants of rewriting by someone who had read the rules alone, none of their checks.
 
-Defines `REWRITING_BLIND` and `RULE_OF`, the rule that each one breaks. Relies on the names of
-`tang.rewrite`. Each must be found on the rung `rewrite`, with that rule named.
+Defines `REWRITING_BLIND` and `RULE_OF`, the rule that each one breaks, or the rules that share what
+it replaces. Relies on the names of `tang.rewrite`. Each must be found on the rung `rewrite`, with
+such a rule named.
 """
 
 from __future__ import annotations
@@ -277,14 +278,14 @@ RULE_OF: Final = {
     "dead-output-first-bodies": "dead-output",
     "cse-views-ignored": "common-subexpression",
     "merged-dims-column-major": "merge-dims",
-    "guard-starts-late": "compose-views",
+    "guard-starts-late": "compose-views, substitute-maps",
     "neutral-fill-assumed": "substitute-maps",
     "guard-lower-bound-only": "substitute-maps",
     "where-proves-itself": "simplify-expr",
     "gate-or-equal": "gate-to-where",
     "gate-prod-zero": "gate-to-where",
-    "softmax-rest-lost": "shift-softmax",
-    "softmax-mask-unseen": "stabilize-softmax",
+    "softmax-rest-lost": "shift-softmax, stabilize-softmax",
+    "softmax-mask-unseen": "stabilize-softmax, shift-softmax",
     "argmax-of-smallest": "argmax",
     "logsumexp-rest-lost": "logsumexp",
     "mean-for-sum": "read-back-mean",

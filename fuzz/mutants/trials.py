@@ -19,6 +19,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from types import CodeType
 from typing import Any, Final, NoReturn
 
 from tang.fuzz.case import Case, draw_batch
@@ -26,8 +27,8 @@ from tang.fuzz.derivations import derived_program
 from tang.fuzz.formats import Formats
 from tang.fuzz.mutants.apply import Mutant, apply_mutant
 from tang.fuzz.mutants.blame import emitted, harmed
-from tang.fuzz.mutants.catalogue import mutant_named, rules_of
-from tang.fuzz.mutants.rule_trials import Steps, search, steps_of
+from tang.fuzz.mutants.catalogue import DERIVING, mutant_named, rules_of
+from tang.fuzz.mutants.rule_trials import Clean, replaced_code, search
 from tang.kernel.profile import Profile
 from tang.verify import Finding, Report, Rung, Task, Verdict, verify_batch
 from tang.verify.backends import open_backend
@@ -100,7 +101,7 @@ class _Known:
     seed: int
     formats: Formats
     drawn: list[Case] = field(default_factory=list)
-    steps: list[Steps | None] = field(default_factory=list)
+    clean: Clean = field(default_factory=lambda: Clean(_watched(), forget))
     cases: list[Case] = field(default_factory=list)
     climbs: list[Climb] = field(default_factory=list)
     profiles: dict[str, Profile] = field(default_factory=dict)
@@ -113,7 +114,7 @@ class _Known:
     def derive(self, count: int) -> None:
         """Know so many draws, and what their recipes do."""
         self.draw(count)
-        self.steps += [steps_of(c) for c in self.drawn[len(self.steps) : count]]
+        self.clean.grow(self.drawn[:count])
 
     def grow(self, count: int, climb: bool) -> None:
         """Know so many derived programs, and their references if wanted."""
@@ -212,16 +213,23 @@ def _forked(mutant: Mutant, backend: str, known: _Known, start: int, stop: int) 
 def _forked_derivations(mutant: Mutant, known: _Known, start: int, stop: int) -> Hit | None:
     """The same for a mutant of a rule or of autodiff; no device is opened."""
 
+    code = replaced_code(mutant)
+
     def look() -> Hit | None:
         forget()
         apply_mutant(mutant)
-        found = search(known.drawn, known.steps, start, stop)
+        found = search(known.drawn, known.clean, code, start, stop)
         return None if found is None else Hit(found[0], replace(found[1], detail=""))
 
     answer = _asked(look, None, _SLOW * (stop - start + 4))
     if answer is None or isinstance(answer, Hit):
         return answer
     return Hit(start, Finding(mutant.rung, Verdict.CRASH, str(answer)))
+
+
+def _watched() -> frozenset[CodeType | None]:
+    """What mutants of rules and autodiff replace."""
+    return frozenset(map(replaced_code, DERIVING))
 
 
 def forget() -> None:

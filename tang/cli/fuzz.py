@@ -51,6 +51,9 @@ _Seeds = Annotated[str, typer.Option(help="with --power: the seeds of each campa
 _Rotate = Annotated[
     int, typer.Option(min=0, help="with --power: one mutant in so many, other ones every day")
 ]
+_Rung = Annotated[
+    str, typer.Option(help="with --power: only mutants of this rung (`rewrite`: needs no backend)")
+]
 _Table = Annotated[
     Path | None,
     typer.Option(help="with --power: a JSON file of rows, gone on from and kept up to date"),
@@ -71,6 +74,7 @@ def command(
     power: _Power = False,
     seeds: _Seeds = "1,2,3",
     rotate: _Rotate = 0,
+    rung: _Rung = "",
     table: _Table = None,
     as_json: Annotated[bool, typer.Option("--json", help="the report as JSON")] = False,
 ) -> None:
@@ -91,7 +95,7 @@ def command(
         _power(
             as_json,
             seeds=_numbers(seeds),
-            mutants=_rotated(rotate),
+            mutants=_rotated(rotate, rung),
             backends=_backends(backends),
             examples=examples,
             jobs=jobs or os.cpu_count() or 1,
@@ -140,11 +144,15 @@ def _check_writable(out: Path) -> None:
         raise UsageError(f"--out {out}: cannot write there: {e.strerror}") from e
 
 
-def _rotated(rotate: int) -> tuple[Mutant, ...]:
-    """All mutants, or the part of them that is today's."""
+def _rotated(rotate: int, rung: str) -> tuple[Mutant, ...]:
+    """All mutants, those of a rung, or the part of them that is today's."""
     from tang.fuzz.mutants import MUTANTS
 
-    return MUTANTS[int(time.time() // 86400) % rotate :: rotate] if rotate else MUTANTS
+    found = tuple(m for m in MUTANTS if not rung or m.rung.value == rung)
+    if not found:
+        known = ", ".join(dict.fromkeys(m.rung.value for m in MUTANTS))
+        raise UsageError(f"--rung {rung}: no mutants there, but on {known}")
+    return found[int(time.time() // 86400) % rotate :: rotate] if rotate else found
 
 
 def _power(as_json: bool, **asked: Any) -> NoReturn:  # noqa: ANN401 - fields of PowerOptions

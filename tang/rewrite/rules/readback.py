@@ -162,7 +162,8 @@ def _read_mean(
         mean = arg(space.number(replaced(plain(larger, Ref(larger.name, "average")), at)))
         new = tidied(substitute(body, {a: mul_all([mean, size, real(ratio)])}), mean)
         text = f"{inner.node.name} → n · mean of {larger.name}"
-        context = (inner.node.name, *_context(program, larger))
+        seen = (s for s in space.seen if s != node.name)  # the count of the elements among them
+        context = (inner.node.name, *_context(program, larger), *seen)
         return Edit((node.name,), (rebuilt(space, node, part, new),), node.name, text,
                     context=tuple(dict.fromkeys(context)))  # fmt: skip
     return None

@@ -6,7 +6,8 @@ import pytest
 
 from tang.fuzz.mutants import MUTANTS
 from tang.fuzz.mutants.apply import SIX, replacements
-from tang.fuzz.mutants.catalogue import EVERYWHERE
+from tang.fuzz.mutants.catalogue import DERIVING, EVERYWHERE, rules_of
+from tang.rewrite import RULES
 from tang.verify import Rung, Verdict
 
 
@@ -15,6 +16,22 @@ def test_there_are_sixty_mutants_of_emitters_and_devices_and_a_third_of_them_bli
     assert 3 * sum(m.blind for m in EVERYWHERE) >= len(EVERYWHERE)
     assert len({m.name for m in MUTANTS}) == len(MUTANTS)
     assert {m.rung for m in EVERYWHERE} == {Rung.EMIT}
+
+
+def test_there_are_forty_mutants_of_rules_and_autodiff_and_a_third_of_them_blind():
+    assert len(DERIVING) >= 40
+    assert 3 * sum(m.blind for m in DERIVING) >= len(DERIVING)
+    assert {m.rung for m in DERIVING} == {Rung.REWRITE}
+
+
+@pytest.mark.parametrize("mutant", DERIVING, ids=[m.name for m in DERIVING])
+def test_a_mutant_of_a_rule_says_which_rule_must_be_named(mutant):
+    assert rules_of(mutant)
+    assert rules_of(mutant) <= {*RULES, "grad"}
+
+
+def test_no_other_mutant_names_a_rule():
+    assert not any(rules_of(m) for m in MUTANTS if m not in DERIVING)
 
 
 @pytest.mark.parametrize("language", SIX)

@@ -225,6 +225,18 @@ def test_a_variance_about_a_mean_that_welford_gave_reads_the_same_pass() -> None
     assert "sum" not in monoids_of(found.graph)
 
 
+def test_a_mean_is_read_back_where_the_program_counts_the_elements() -> None:
+    (i, j), x = dims(), matrix()
+    n = tg.compute("n", i, tg.sum(1.0, j, [j <= i]))
+    mean = tg.compute("mean", i, tg.sum(x[i, j], j, [j <= i]) / n[i])
+    d = x[i, j] - mean[i]
+    graph = tg.Graph(mean=mean, var=tg.compute("var", i, tg.sum(d * d, j, [j <= i]) / n[i]))
+    judge = checker()
+    done = rewrite(graph, ["welford", "read-back-mean", "dead-node"], check=judge)
+    assert {"welford", "read-back-mean"} <= {s.rule for s in done.trace}
+    assert judge.checked
+
+
 def test_a_symbolic_number_of_elements_is_recognised() -> None:
     i, j = tg.dim("i", 3), tg.dim("j", "n")
     x, n = tg.input("x", (3, "n")), tg.real(tg.extent(j))
