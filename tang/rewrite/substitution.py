@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from tang.errors import GraphError
 from tang.ir.derived import zero
 from tang.ir.expr import INDEX, Expr, apply, arg, boolean, extent, index, iota, substitute, walk
+from tang.ir.extent import ZERO
 from tang.ir.graph import Comprehension, Dim
 from tang.ir.view import GATHERED, Affine, Interval, Read, View, is_gathered, variable
 from tang.rewrite.linear import extent_expr, index_expr
@@ -146,6 +147,21 @@ def proved(view: View, domain: Domain) -> View:
     return View(view.coords, tuple(guard), view.fill if guard else None, view.gathers)
 
 
+def strays(view: View, dims: Sequence[Dim]) -> list[str]:
+    """The dims of a node that a view reads at gathered positions which may lie outside of them.
+
+    Out of range such a read is no value; a read of what lies behind the node might be one.
+    """
+    guarded = {i.form: i for i in view.guard}
+    found = []
+    for dim, form in zip(dims, view.coords, strict=False):
+        held = guarded.get(form)
+        inside = held is not None and held.lo == ZERO and held.hi == dim.extent
+        if is_gathered(form) and not inside:
+            found.append(dim.name)
+    return found
+
+
 def copied_through(inner: View, forms: Forms, outer: View, domain: Domain) -> View | None:
     """The view that reads a copy's source directly; None when two fills cannot be one.
 
@@ -184,6 +200,8 @@ def inlined(
     None where a coordinate or an extent has no expression in the node.
     """
     read = node.reads[position]
+    if strays(read.view, source.point):
+        return None
     body = source.body[source.outputs.index(read.source.output)]
     view = proved(read.view, domain)
     work = _Inlining(node, source, view)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from tang.errors import ScheduleError
+from tang.ir.expr import BOOL
 from tang.ir.graph import Comprehension, Graph, reads_of
 from tang.ir.view import Read, Ref
 from tang.kernel.lower.inline_places import Draft
@@ -34,6 +35,10 @@ LAUNCH: Final = 4096
 LARGE_RATIO: Final = 16384
 """The same for a tensor that outgrows all that the caller gives and wants, as scores of attention
 do: every input and output is smaller, or grows less with the symbols. Memory runs out first."""
+
+OUTGROWN: Final = 16
+"""A tensor that many times larger than all that the caller gives and wants (or of a higher degree
+in the symbols) is recomputed at any cost. Masks, which are bools, do not count as given."""
 
 BUSY: Final = 4096
 LONG: Final = 65536
@@ -127,11 +132,13 @@ class _Judge:
         refs = sorted({u.read.source for u in uses}, key=str)
         saved = sum(self._traffic(ref) for ref in refs)
         limit = LARGE_RATIO if any(self._is_large(ref) for ref in refs) else RATIO
-        obstacle = self._obstacle(node, uses, sum(times))
+        outgrows = any(map(self._outgrows, refs))
+        obstacle = self._obstacle(node, uses, sum(times), outgrows=outgrows)
         place = "materialise"
         if not obstacle:
-            cheap = repeated <= limit * (saved + LAUNCH)
+            cheap = outgrows or repeated <= limit * (saved + LAUNCH)
             obstacle = "few operations for the bytes" if cheap else "too many operations"
+            obstacle = "it outgrows all that is given and wanted" if outgrows else obstacle
             place = "inline" if cheap else place
         self.places[node.name] = Weighed(place, repeated, saved, limit, obstacle)
         self.demand[node.name] = points
@@ -150,7 +157,16 @@ class _Judge:
             return degree(shape) > self.degree
         return self.sizes.volume(shape) > self.largest
 
-    def _obstacle(self, node: Comprehension, uses: tuple[_Use, ...], times: int) -> str:
+    def _outgrows(self, ref: Ref) -> bool:
+        """Whether a tensor is never stored: scores of attention would fill the memory first."""
+        shape = self.graph.nodes[self.order[ref.node]].tensor(ref.output).shape
+        if any(extent.symbols for extent in shape):
+            return degree(shape) > self.degree
+        return self.sizes.volume(shape) > OUTGROWN * self.largest
+
+    def _obstacle(
+        self, node: Comprehension, uses: tuple[_Use, ...], times: int, *, outgrows: bool
+    ) -> str:
         """Why a node is not even weighed, or nothing."""
         if node.name in self.wanted:
             return "its result is wanted"
@@ -158,13 +174,14 @@ class _Judge:
             return "nothing reads it"
         if self.splits.get(node.name, 1) > 1:
             return "several threads fold it"
-        if all(self._could_follow(u, node) for u in uses):
+        if not outgrows and all(self._could_follow(u, node) for u in uses):
             return "what reads it can be its epilogue"
         if self._level(uses) > DEEPEST:
             return f"nodes are inlined {DEEPEST} deep in what reads it"
         code = self._copies(uses)
         threads = min(self.threads[kernel] for kernel in code)
-        if threads < BUSY and times * self.costs[node.name] > LONG * threads:
+        starved = threads < BUSY and times * self.costs[node.name] > LONG * threads
+        if starved and not outgrows:
             return f"the {threads} threads that would compute it are few"
         if any(self.code.get(kernel, 0) + n > MOST_CODE for kernel, n in code.items()):
             return f"a kernel that reads it has {MOST_CODE} copies of inlined nodes"
@@ -224,7 +241,8 @@ def choose_places(graph: Graph, real: int, splits: Mapping[str, int]) -> dict[st
     splits  chunks of nodes that several threads fold, which are not inlined
     """
     sizes = sizes_of(graph)
-    given = [i.shape for i in graph.inputs] + [graph.shape(o.ref) for o in graph.outputs]
+    given = [i.shape for i in graph.inputs if i.sort is not BOOL]
+    given += [graph.shape(o.ref) for o in graph.outputs]
     judge = _Judge(
         graph,
         sizes,

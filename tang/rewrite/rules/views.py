@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from tang.ir.expr import INDEX, Expr
+from tang.ir.extent import Poly
 from tang.ir.graph import Comprehension
 from tang.ir.view import GATHERED, Affine, Read, Ref, View, constant, variable
 from tang.rewrite.linear import linear
@@ -18,7 +19,7 @@ from tang.rewrite.matching import acceptable, pruned, tidy
 from tang.rewrite.program import Program
 from tang.rewrite.proofs import Domain, domain_of
 from tang.rewrite.rule import Edit, Rule
-from tang.rewrite.substitution import copied_through, forms_of, proved, standing_alone
+from tang.rewrite.substitution import copied_through, forms_of, proved, standing_alone, strays
 
 
 def _find(program: Program, node: Comprehension) -> Edit | None:
@@ -78,8 +79,27 @@ def _copied(program: Program, read: Read, domain: Domain) -> tuple[Read, str] | 
     if body.op != "arg" or not isinstance(body.payload, int):
         return None
     inner = source.reads[body.payload]
+    if not _keeps_range(program, read, source, inner):
+        return None
     view = copied_through(inner.view, forms_of(source, read.view), read.view, domain)
     return None if view is None else (Read(inner.source, view), source.name)
+
+
+def _keeps_range(program: Program, read: Read, source: Comprehension, inner: Read) -> bool:
+    """Whether a position outside of a copy is outside of what it copies, too."""
+    sizes = {d.name: d.extent for d in source.point}
+    return all(_ends_with(program, inner, d, sizes[d]) for d in strays(read.view, source.point))
+
+
+def _ends_with(program: Program, read: Read, dim: str, extent: Poly) -> bool:
+    """Whether a read is out of range wherever the dim is, be it for want of an index (−1)."""
+    view = read.view
+    if view.guard:
+        return False
+    if (variable(dim), extent) in zip(view.coords, program.type_of(read.source)[0], strict=True):
+        return True
+    taken = (g for k, g in enumerate(view.gathers) if variable(f"{GATHERED}{k}") in view.coords)
+    return any(_ends_with(program, g, dim, extent) for g in taken)
 
 
 def _gathered(program: Program, view: View, k: int, domain: Domain) -> View | None:

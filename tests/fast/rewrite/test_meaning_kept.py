@@ -13,7 +13,9 @@ from tang.ir.expr import INDEX, apply, arg, index, iota, real
 from tang.ir.extent import poly
 from tang.ir.graph import Comprehension, Dim, Graph, Input, Output
 from tang.ir.view import Read, Ref, View, variable
+from tang.kernel.lower import lower
 from tang.rewrite import RULES, rewrite
+from tang.schedule import schedule_auto
 from tang.verify.rewriting import check_rewrite
 
 
@@ -107,3 +109,42 @@ def test_a_faulty_softmax_rule_is_caught_behind_a_mask(monkeypatch):
     monkeypatch.setitem(RULES, "stabilize-softmax", replace(row, find=doubled))
     found = check_rewrite(masked_attention(), data).findings
     assert [f.origin for f in found] == ["rule stabilize-softmax"]
+
+
+def outside(read) -> Graph:
+    """Twelve numbers as a table of four rows, read by `read` at an index that leaves the table."""
+    at, y = tg.input("at", (4,), "index"), tg.input("y", (12,))
+    a, b, k = tg.dim("a", 4), tg.dim("b", 3), tg.dim("k", 4)
+    table = tg.compute("table", [a, b], y[3 * a + b])
+    return tg.Graph(o=tg.compute("o", [k], read(table, at[k])))
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_an_index_out_of_range_stays_out_of_range(strict):
+    data = {"y": np.arange(12, dtype=np.float32), "at": np.array([0, 1, 3, 2])}
+    graph = outside(lambda table, at: table[0, at])
+    for rules in ((), None):
+        found = tg.compile(graph, rules=rules, strict=strict)(data)["o"]
+        np.testing.assert_array_equal(found, [0, 1, np.nan, 2])
+
+
+def test_an_index_into_a_copy_with_the_same_ends_is_composed():
+    at, y = tg.input("at", (2,), "index"), tg.input("y", (5, 3))
+    i, j, k = tg.dim("i", 5), tg.dim("j", 3), tg.dim("k", 2)
+    turned = tg.compute("turned", [j, i], y[i, j])
+    graph = tg.Graph(o=tg.compute("o", [k, j], turned[j, at[k]]))
+    assert len(rewrite(graph).graph.nodes) == 1
+
+
+@pytest.mark.parametrize("kind", ["causal", "mask", "plain"])
+@pytest.mark.parametrize("length", [4096, "seq"])
+def test_the_backward_of_attention_stores_nothing_of_length_times_length(kind, length):
+    q, k, v = (tg.input(n, (2, length, 64)) for n in "qkv")
+    h, t, e = tg.dims("h t e")
+    mask = tg.input("mask", (length, length), "bool") if kind == "mask" else None
+    out = tg.attention(q, k, v, causal=kind == "causal", mask=mask)
+    loss = tg.compute("L", (), tg.sum(out[h, t, e] * out[h, t, e], over=(h, t, e)))
+    made = rewrite(tg.grad(tg.Graph(L=loss), "L", ["q", "k", "v"])).graph
+    buffers = lower(made, schedule_auto(made)).buffers
+    big = [b.name for b in buffers if [str(p) for p in b.shape].count(str(length)) > 1]
+    assert big == (["mask"] if kind == "mask" else [])
