@@ -7,7 +7,7 @@ and on the interpreter. It edits no program.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import count
 from math import prod
@@ -165,70 +165,116 @@ def check_rewrite(
 ) -> Checked:
     """Rewrite a program, judging every step, and compare the whole on the given data."""
     names = None if rules is None else tuple(rules)
+    walk = _Walk([graph], [])
     try:
-        done = rewrite(graph, names, strict, check=local or checker())
+        done = rewrite(graph, names, strict, check=local or checker(), observe=walk.keep)
     except RewriteError as e:
         return Checked(RungResult(Rung.REWRITE), (_finding(e.rule, e.node, str(e)),), None)
     except Exception as e:  # noqa: BLE001 - a rule that raises anything at all is a finding
         return Checked(RungResult(Rung.REWRITE), (_raised(e),), None)
-    exact = strict or not _needs_finite(done.trace)
-    try:
-        found = compare_graphs(graph, done.graph, inputs, strict=exact)
-    except GraphError as e:
-        wrong = _blamed(graph, inputs, names, strict, f"made a program that refuses the data: {e}")
-        return Checked(RungResult(Rung.REWRITE), (wrong,), done)
-    different = (c for c in found if c.different)
-    findings = [
-        _blamed(graph, inputs, names, strict, f"changed output {c.name}", c.detail())
-        for c in different
-    ][:1]
-    note = f"{len(done.trace)} steps"
-    elements = sum(c.decisions.size for c in found)
-    skipped = sum(int(c.skipped.sum()) for c in found)
-    undecided = sum(c.undecided for c in found)
+    compared = _compared(walk, inputs, strict=strict)
+    found = compared.comparisons
     applied = tuple(dict.fromkeys(s.rule for s in done.trace))
-    result = RungResult(Rung.REWRITE, "", elements, 0, undecided, skipped, note=note, rules=applied)
-    return Checked(result, tuple(findings), done)
+    result = RungResult(
+        Rung.REWRITE,
+        elements=sum(c.decisions.size for c in found),
+        undecided=sum(c.undecided for c in found),
+        skipped=compared.skipped,
+        note=f"{len(done.trace)} steps",
+        rules=applied,
+    )
+    return Checked(result, compared.findings, done)
 
 
-def _needs_finite(trace: Iterable[Step]) -> bool:
-    return any(Requirement.FINITE in s.requires for s in trace)
+@dataclass(frozen=True, slots=True)
+class _Walk:
+    """A derivation: the program at first and after every step."""
+
+    graphs: list[Graph]
+    steps: list[Step]
+
+    def keep(self, step: Step, program: Program) -> None:
+        self.graphs.append(program.graph())
+        self.steps.append(step)
+
+    def stages(self) -> Iterator[tuple[int, int, bool]]:
+        """Runs of steps, first … last + 1, that all need finite operands, or none of them does."""
+        start = 0
+        for n in range(1, len(self.steps) + 1):
+            last = n == len(self.steps)
+            if last or _needs_finite(self.steps[n]) != _needs_finite(self.steps[start]):
+                yield start, n, not _needs_finite(self.steps[start])
+                start = n
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """What the comparison of first and last program, or of every stage between, has found."""
+
+    comparisons: list[Comparison]
+    skipped: int = 0
+    findings: tuple[Finding, ...] = ()
+
+
+def _compared(walk: _Walk, inputs: Mapping[str, Array], *, strict: bool) -> _Compared:
+    """First and last program; where they differ, stage by stage.
+
+    Only in a stage whose rules need finite operands may an element differ behind a NaN or an
+    infinity, so that no such value hides the fault of a rule that keeps them.
+    """
+    first, last = walk.graphs[0], walk.graphs[-1]
+    whole = _tried(first, last, inputs, exact=True)
+    if isinstance(whole, list) and not any(c.different for c in whole):
+        return _Compared(whole)
+    skipped = 0
+    for start, end, keeps in walk.stages():
+        exact = strict or keeps
+        found = _tried(walk.graphs[start], walk.graphs[end], inputs, exact=exact)
+        if isinstance(found, str) or any(c.different for c in found):
+            return _Compared([], 0, (_blamed(walk, start, end, inputs, exact=exact),))
+        skipped += sum(int(c.skipped.sum()) for c in found)
+    return _Compared(whole if isinstance(whole, list) else [], skipped)
+
+
+def _tried(
+    left: Graph, right: Graph, inputs: Mapping[str, Array], *, exact: bool
+) -> list[Comparison] | str:
+    """The comparisons; why there are none, when the right side refuses what the left one takes."""
+    try:
+        return compare_graphs(left, right, inputs, strict=exact)
+    except GraphError as e:
+        return str(e)
+
+
+def _needs_finite(step: Step) -> bool:
+    return Requirement.FINITE in step.requires
 
 
 def _blamed(
-    graph: Graph,
-    inputs: Mapping[str, Array],
-    rules: tuple[str, ...] | None,
-    strict: bool,
-    what: str,
-    detail: str = "",
+    walk: _Walk, start: int, end: int, inputs: Mapping[str, Array], *, exact: bool
 ) -> Finding:
-    """The finding on the first step after which the program differs."""
-    steps: list[tuple[Step, Graph]] = []
-
-    def keep(step: Step, program: Program) -> None:
-        steps.append((step, program.graph()))
-
-    rewrite(graph, rules, strict, observe=keep)
-    low, high = 0, len(steps) - 1
+    """The finding on the first step of a stage after which the program differs."""
+    low, high = start, end - 1
     while low < high:
         middle = (low + high) // 2
-        if _differs(graph, steps[middle][1], inputs, strict, [s for s, _ in steps[: middle + 1]]):
-            high = middle
-        else:
+        if _wrong(walk, start, middle, inputs, exact=exact) is None:
             low = middle + 1
-    step = steps[low][0]
+        else:
+            high = middle
+    what, detail = _wrong(walk, start, low, inputs, exact=exact) or ("changed the program", "")
+    step = walk.steps[low]
     return _finding(step.rule, step.node, f"{step} {what}", detail)
 
 
-def _differs(
-    graph: Graph, other: Graph, inputs: Mapping[str, Array], strict: bool, trace: list[Step]
-) -> bool:
-    exact = strict or not _needs_finite(trace)
-    try:
-        return any(c.different for c in compare_graphs(graph, other, inputs, strict=exact))
-    except GraphError:  # the caller's program takes these data
-        return True
+def _wrong(
+    walk: _Walk, start: int, step: int, inputs: Mapping[str, Array], *, exact: bool
+) -> tuple[str, str] | None:
+    """What is wrong after a step, against the beginning of its stage; None when nothing is."""
+    found = _tried(walk.graphs[start], walk.graphs[step + 1], inputs, exact=exact)
+    if isinstance(found, str):
+        return f"made a program that refuses the data: {found}", ""
+    different = next((c for c in found if c.different), None)
+    return None if different is None else (f"changed output {different.name}", different.detail())
 
 
 def _raised(error: Exception) -> Finding:

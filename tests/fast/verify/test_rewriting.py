@@ -137,3 +137,22 @@ def test_the_dead_node_rule_is_strict():
     assert dead.DEAD_NODE.strict
     assert Requirement.FINITE not in dead.DEAD_NODE.preconditions
     assert random_inputs(doubled(), {"n": 3}, 0)["x"].shape == (3,)
+
+
+def test_a_fault_behind_an_infinity_is_no_skipped_element(monkeypatch):
+    """A step that needs finite operands elsewhere does not hide one that keeps infinities."""
+    monkeypatch.setattr("tang.verify.rewriting.POINTS", 0)  # local checks see nothing
+    x, w = tg.input("x", (3, 4)), tg.input("w", (3,))
+    i, k = tg.dim("i", 3), tg.dim("k", 4)
+    twice = tg.compute("twice", [i, k], x[i, k] * 2.0)
+    graph = tg.Graph(y=tg.compute("y", [i], tg.sum(w[i] * tg.exp(twice[i, k]), over=k)))
+    data = {"x": np.array([[0.0, -np.inf, 1.0, 2.0]] * 3), "w": np.arange(3.0)}
+    hoist = ["hoist-invariant-factors"]
+    right = check_rewrite(graph, data, hoist)
+    assert right.rewritten is not None
+    assert [s.rule for s in right.rewritten.trace] == hoist
+    assert not right.findings
+    row = Rule("triple", "2x → 3x", "none", frozenset(), "Tang.none", tripled)
+    monkeypatch.setitem(RULES, "triple", row)
+    found = check_rewrite(graph, data, ["triple", *hoist]).findings
+    assert [f.origin for f in found] == ["rule triple"]
