@@ -13,7 +13,6 @@ import json
 import statistics
 import sys
 import time
-from collections import Counter
 from dataclasses import asdict, dataclass, replace
 
 from tang.autodiff import grad
@@ -87,12 +86,12 @@ def measured(name: str, layers: int, repeats: int) -> Row:
 
 def matching(graph: Graph) -> dict[str, float]:
     """Seconds spent in the matcher of every rule; the searches that recall saves take none."""
-    spent: Counter[str] = Counter()
+    spent = dict.fromkeys(PIPELINE, 0.0)
     apply_rules(graph, [_timed(RULES[n], spent) for n in PIPELINE])
-    return dict(spent.most_common())
+    return dict(sorted(spent.items(), key=lambda row: -row[1]))
 
 
-def _timed(rule: Rule, spent: Counter[str]) -> Rule:
+def _timed(rule: Rule, spent: dict[str, float]) -> Rule:
     def find(program: Program, node: Comprehension) -> Edit | None:
         start = time.process_time()
         try:

@@ -6,7 +6,7 @@ break the order, a shape or a sort, but whether the edit keeps the meaning is no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, TypeVar
 
 from tang.errors import TangBugError
@@ -41,6 +41,8 @@ class Program:
         self._serial: Final[dict[str, int]] = {}
         self._notes: Final[dict[str, set[str]]] = {}
         self._asked: dict[Question, None] = {}
+        self._clock = 0
+        self._changed: Final[dict[Question, int]] = {}
         for n, node in enumerate(graph.nodes):
             self._add(node, (n,))
 
@@ -51,6 +53,15 @@ class Program:
         self._asked = {}
         found = ask()
         return found, list(self._asked)
+
+    def time(self) -> int:
+        """A number that grows with every edit and note."""
+        return self._clock
+
+    def stands(self, questions: Iterable[Question], since: int) -> bool:
+        """Whether the answers to all of these are what they were at that time."""
+        changed = self._changed
+        return all(changed.get(q, 0) <= since for q in questions)
 
     def __contains__(self, name: str) -> bool:
         self._asked["node", name] = None
@@ -128,6 +139,8 @@ class Program:
 
     def remember(self, rule: str, node: str) -> None:
         """Note for a rule that it has been at a node, whose new form may not show it."""
+        self._clock += 1
+        self._changed["notes", rule] = self._clock
         self._notes.setdefault(rule, set()).add(node)
 
     def remembered(self, rule: str) -> frozenset[str]:
@@ -154,6 +167,7 @@ class Program:
 
         Raises TangBugError when the order, a shape or a sort would break.
         """
+        self._clock += 1
         base = self._keys[at]
         updated = [n.name for n in update]
         before = {r: self.type_of(r) for r in self._needed([*remove, *updated])}
@@ -182,6 +196,8 @@ class Program:
 
     def _move_outputs(self, redirect: Mapping[Ref, Ref]) -> None:
         if any(r.output in self.wanted(r.node) for r in redirect):
+            for r in (*redirect, *redirect.values()):
+                self._touch_readers(r.node)
             self.outputs = [Output(o.name, redirect.get(o.ref, o.ref)) for o in self.outputs]
             self._wanted = _by_node(self.outputs)
 
@@ -211,13 +227,21 @@ class Program:
         self._nodes[node.name] = node
         self._keys[node.name] = key
         self._readers.setdefault(node.name, {})
+        self._changed["node", node.name] = self._clock
         for read in reads_of(node):
+            self._touch_readers(read.source.node)
             self._readers.setdefault(read.source.node, {})[node.name] = None
 
     def _drop(self, name: str) -> None:
+        self._changed["node", name] = self._clock
         for read in reads_of(self._nodes.pop(name)):
+            self._touch_readers(read.source.node)
             self._readers[read.source.node].pop(name, None)
         del self._keys[name]
+
+    def _touch_readers(self, name: str) -> None:
+        for kind in ("readers", "used", "wanted"):
+            self._changed[kind, name] = self._clock
 
     def _swap(self, node: Comprehension) -> None:
         key = self._keys[node.name]

@@ -49,25 +49,36 @@ class Recall:
         self.program = program
         self._roots: dict[str, _Step] = {}
         self._contents: dict[Hashable, int] = {}
+        self._last: dict[tuple[str, str], tuple[int, list[Question]]] = {}
         self._known: dict[str, tuple[Comprehension, int, tuple[str, ...]]] = {}
 
     def is_nothing(self, rule: str, name: str) -> bool:
         """Whether the rule is known to find nothing at this node."""
+        last = self._last.get((rule, name))
+        if last is not None and self.program.stands(last[1], last[0]):
+            return True
         step = self._roots.get(rule)
         place = _Place(self, rule, name)
+        questions: list[Question] = []
         while step is not None and not step.nothing:
             if step.asked is None:
                 return False
             kind, numbers = step.asked
+            names = tuple(place.names[n] for n in numbers)
+            questions += _parts(kind, names, rule)
             try:
-                answer = place.answer(kind, tuple(place.names[n] for n in numbers))
+                answer = place.answer(kind, names)
             except _UnknownError:
                 return False
             step = step.after.get(answer)
+        if step is not None:
+            self._last[rule, name] = self.program.time(), questions
         return step is not None
 
     def remember(self, rule: str, name: str, questions: list[Question]) -> None:
         """Keep that the rule found nothing at this node after these questions."""
+        parts = [p for kind, *about in questions for p in _parts(kind, tuple(about), rule)]
+        self._last[rule, name] = self.program.time(), [("node", name), *parts]
         if len(questions) > MOST_QUESTIONS:
             return
         place = _Place(self, rule, name)
@@ -104,6 +115,13 @@ class Recall:
             known = node, number, tuple(r.source.node for r in reads_of(node))
             self._known[name] = known
         return known[1], known[2]
+
+
+def _parts(kind: str, names: tuple[str, ...], rule: str) -> list[Question]:
+    """The questions of one name on whose answers this one's depends."""
+    if kind == "notes":
+        return [(kind, rule)]
+    return [("node", n) for n in names] if kind == "precedes" else [(kind, *names)]
 
 
 class _Place:
