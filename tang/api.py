@@ -74,13 +74,21 @@ class Program:
     written to and never returned.
 
     graph  as it was given;  trace  how it was rewritten;  plan  buffers and launches of the result
+    unchecked  rewrites that check=True could not evaluate: their numeric extents are too large
     """
 
     def __init__(
-        self, graph: Graph, rewritten: Rewritten, plan: Plan, device: Device, isolate: bool
+        self,
+        graph: Graph,
+        rewritten: Rewritten,
+        plan: Plan,
+        device: Device,
+        isolate: bool,
+        unchecked: int = 0,
     ) -> None:
         self.graph: Final = graph
         self.trace: Final = rewritten.trace
+        self.unchecked: Final = unchecked
         self.plan: Final = plan
         self._device: Final = device
         self._isolate: Final = isolate
@@ -195,9 +203,9 @@ def compile(
     `device` overrides the target's usual one. Raises DeviceError for an unknown target.
     """
     found = device if device is not None else _device(target)
-    done = _rewritten(graph, rules, strict, check)
+    done, unchecked = _rewritten(graph, rules, strict, check)
     plan = _plan(done.graph, schedule, math, found.language)
-    return Program(graph, done, plan, found, isolate)
+    return Program(graph, done, plan, found, isolate, unchecked)
 
 
 def kernel_texts(
@@ -209,19 +217,21 @@ def kernel_texts(
     those of `compile`.
     """
     _check_target(target, DIALECTS)
-    plan = _plan(_rewritten(graph, rules).graph, None, "portable", target)
+    plan = _plan(rewrite(graph, rules).graph, None, "portable", target)
     kernels = (step.kernel for step in plan.launches)
     return tuple(KernelText(k.name, target, emit(k, target)) for k in kernels)
 
 
 def _rewritten(
-    graph: Graph, rules: Iterable[str] | None, strict: bool = False, check: bool = False
-) -> Rewritten:
+    graph: Graph, rules: Iterable[str] | None, strict: bool, check: bool
+) -> tuple[Rewritten, int]:
+    """The derivation, and how many of its steps could not be checked where that was asked for."""
     if not check:
-        return rewrite(graph, rules, strict)
+        return rewrite(graph, rules, strict), 0
     from tang.verify.rewriting import checker  # an oracle, loaded by who asks for it
 
-    return rewrite(graph, rules, strict, check=checker())
+    judge = checker()
+    return rewrite(graph, rules, strict, check=judge), judge.unchecked
 
 
 def _plan(graph: Graph, schedule: Schedule | None, math: Math, language: str) -> Plan:

@@ -55,6 +55,10 @@ def gradient(graph: Graph, loss: str, wrt: Sequence[str], *, strict: bool = Fals
     for node in reversed(graph.nodes):
         _pull_back(tape, node, active)
     gradients = [Output(gradient_name(x, loss), tape.tensor(Ref(x))) for x in names]
+    if len({o.name for o in gradients}) < len(gradients):
+        raise GraphError(
+            f"grad: two gradients would have one name beside the loss {loss!r}: rename it"
+        )
     outputs = (Output(loss, seed), *gradients)
     whole = replace(graph, nodes=(*graph.nodes, *tape.nodes), outputs=outputs)
     made = _without_dead(whole)

@@ -29,33 +29,40 @@ def command(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print it as JSON")] = False,
 ) -> None:
-    """Print a program in index notation, and how it is scheduled.
+    """Print a program in index notation, what rules make of it, and how that is scheduled.
 
     Traffic (--trace) counts every distinct tensor that a kernel reads and every result that it
     has to store once, four bytes an element; a polynomial in the extents without a --size.
     Examples: tang show examples/attention.py --plan; tang show examples/attention.py --trace
     """
-    from tang.cli.load import load_graph, parse_size
+    from tang.cli.load import UsageError, load_graph, parse_size
     from tang.ir import to_json, to_text
 
     g = load_graph(graph)
+    if plan and (trace or as_json):
+        raise UsageError("--plan goes with neither --trace nor --json: ask for one of them")
     if trace:
         _show_trace(g, strict, dict(parse_size(s) for s in size or []), as_json)
         return
     if as_json:
         print(json.dumps(json.loads(to_json(g)), indent=1))
         return
+    from tang.rewrite import rewrite
     from tang.schedule import explain
 
-    found = explain(g)
+    done = rewrite(g, None, strict)
+    found = explain(done.graph)
     print(to_text(g))
+    if done.trace:
+        print(f"rewritten in {len(done.trace)} steps (--trace shows them)")
+        print(to_text(done.graph))
     print(f"schedule\n{textwrap.indent(str(found), '  ')}")
     if plan:
         from tang.kernel.lower import lower
         from tang.kernel.text import plan_text
 
         print()
-        print(plan_text(lower(g, found.schedule)))
+        print(plan_text(lower(done.graph, found.schedule)))
 
 
 def _show_trace(graph: Graph, strict: bool, sizes: dict[str, int], as_json: bool) -> None:

@@ -78,7 +78,8 @@ def check_schedule(schedule: Schedule, graph: Graph) -> None:
     for name, s in schedule.nodes:
         if name not in known:
             raise ScheduleError(
-                f"schedule names {name!r}; the graph has {', '.join(sorted(known))}"
+                f"schedule names {name!r}; the graph has {', '.join(sorted(known))}: schedules "
+                f"name nodes after rewriting (rules=() keeps a program as it is written)"
             )
         _check_node(name, s)
     _check_node("default", schedule.default)
@@ -106,8 +107,9 @@ def _check_node(name: str, s: NodeSchedule) -> None:
     if s.place not in PLACES:
         raise ScheduleError(f"{name}: place is one of {', '.join(PLACES)}, not {s.place!r}")
     for label, t in (("storage", s.storage), ("accumulate", s.accumulate)):
-        if not t.is_float:
-            raise ScheduleError(f"{name}: {label} is a float format, not {t.value}")
+        if not (isinstance(t, Type) and t.is_float):
+            shown = t.value if isinstance(t, Type) else f"{t!r}: take one of tang.kernel.ir"
+            raise ScheduleError(f"{name}: {label} is a float format, not {shown}")
 
 
 def shared_bytes(monoid: Monoid, s: NodeSchedule) -> int:

@@ -30,6 +30,10 @@ from tang.rewrite.substitution import inlined
 
 KERNEL: Final = 4096
 """Elements whose movement costs about as much as one more kernel."""
+MOST_READS: Final = 24
+MOST_OPERATIONS: Final = 192
+"""A body with more reads or operations is not made larger: chains of stencils would grow without
+end, each step paying for itself."""
 MOST_READINGS: Final = 16
 """A map with more reads than this is worth storing."""
 
@@ -46,10 +50,19 @@ def _find(program: Program, node: Comprehension) -> Edit | None:
         if made is None:
             continue
         new = tidy(made)
+        if _is_bulky(node, new):
+            continue
         if acceptable(program, node, new):
             text = f"{node.name} reads {read.source} → {node.name} computes it"
             return Edit((node.name,), (new,), node.name, text, context=(source.name,))
     return None
+
+
+def _is_bulky(old: Comprehension, new: Comprehension) -> bool:
+    """Whether a body has grown beyond what is read and compiled at ease."""
+    reads = len(new.reads) > max(MOST_READS, len(old.reads))
+    before, after = (sum(map(operations, n.body)) for n in (old, new))
+    return reads or after > max(MOST_OPERATIONS, before)
 
 
 def pays(program: Program, source: Comprehension, ref: Ref) -> bool:
