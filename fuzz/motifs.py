@@ -22,7 +22,7 @@ from tang.ir.graph import Graph
 def draw_motif(source: Source) -> Motif:
     """A random motif; shrinks to the softmax of a single score."""
     draft = Draft(source)
-    aim = weighted(source, ((52, "rules"), (38, "gradient"), (5, "segment-sum"), (5, "chunk-scan")))
+    aim = weighted(source, ((50, "rules"), (37, "gradient"), (7, "segment-sum"), (6, "chunk-scan")))
     found = choose(source, _BY_AIM[aim])(draft)
     if isinstance(found, Graph):
         graph = found

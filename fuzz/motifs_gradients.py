@@ -39,7 +39,7 @@ def _branches(d: Draft) -> list[Tensor]:
     size = d.size(1, 6)
     x = d.input(size)
     i = tg.dim("i", size.poly)
-    z = tg.maximum(tg.floor(x[i]), 0.0) if d.yes(70) else x[i]
+    z = x[i] - x[0] if d.yes(75) else x[i]
     held = d.node((i,), z)
     test = held[i] > 0.0
     root = d.node((i,), d.pick((tg.sqrt(held[i]), tg.log(held[i]), 1.0 / held[i])))
@@ -224,7 +224,8 @@ def _second(d: Draft) -> Graph:
 
 
 GRADIENTS: Final[tuple[Kind, ...]] = (
-    _functions, _functions, _branches, _convolution, _convolution, _convolution, _looked_up,
-    _by_quotient, _window, _excluded, _twice_read, _extremum, _extremum, _ranked, _stock, _stock,
-    _stock, _shifted, _recurrence, _recurrence, _matrices, _running, _second, _second,
+    _functions, _functions, _branches, _branches, _convolution, _convolution, _convolution,
+    _looked_up, _by_quotient, _window, _excluded, _twice_read, _extremum, _extremum, _ranked,
+    _stock, _stock, _stock, _shifted, _recurrence, _recurrence, _matrices, _running,
+    _second, _second,
 )  # fmt: skip

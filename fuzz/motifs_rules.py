@@ -132,7 +132,7 @@ def _position(d: Draft) -> list[Tensor]:
     i, k = tg.dim("i", rows.poly), tg.dim("k", length.poly)
     extremum = tg.max if d.yes(60) else tg.min
     top = d.node((i,), extremum(x[i, k], over=k))
-    beyond = d.pick((length.value, length.value, 0, 1))
+    beyond = d.pick((length.value, length.value, 0, 1, 1))
     return [d.node((i,), tg.min(tg.select(x[i, k] == top[i], k, beyond), over=k))]
 
 
@@ -168,11 +168,11 @@ def _gated(d: Draft) -> list[Tensor]:
     t, s, c = tg.dim("t", length.poly), tg.dim("s", length.poly), tg.dim("c", width.poly)
     fold, neutral = d.pick(
         ((tg.sum, 0.0), (tg.max, float("-inf")), (tg.min, float("inf")), (tg.prod, 1.0),
-         (tg.max, 0.0), (tg.prod, 0.0))
+         (tg.max, 0.0), (tg.max, 0.0), (tg.prod, 0.0), (tg.prod, 0.0))
     )  # fmt: skip
     test = d.pick((s < t, s <= t, t <= s, s == t, (s <= t) & (t <= s + 1)))
-    x = x[s, c] - 3.0 if d.yes(40) else x[s, c]
-    return [d.node((t, c), fold(tg.select(test, x, neutral), over=s))]
+    value = x[s, c] - 6.0 if d.yes(60) else x[s, c]
+    return [d.node((t, c), fold(tg.select(test, value, neutral), over=s))]
 
 
 def _siblings(d: Draft) -> list[Tensor]:
@@ -370,9 +370,9 @@ def _key(d: Draft, count: Size, n: Value, bins: int) -> Value:
 PATTERNS: Final[tuple[Kind, ...]] = (
     _plain_softmax, _plain_softmax, _plain_softmax, _safe_softmax, _safe_softmax,
     _log_masses, _log_masses, _kept_extremum, _some_moments, _some_moments, _all_moments,
-    _position, _value_there, _value_there, _ranks, _gated, _gated, _decayed, _decayed,
-    _siblings, _siblings, _invariant, _two_monoids, _gathers, _strided, _reshaped, _reshaped,
-    _hand_written, _hand_written,
+    _position, _position, _value_there, _value_there, _ranks, _gated, _gated, _gated,
+    _decayed, _decayed, _siblings, _siblings, _invariant, _two_monoids, _gathers, _strided,
+    _reshaped, _reshaped, _hand_written, _hand_written,
 )  # fmt: skip
 ON_REQUEST: Final[dict[str, tuple[Kind, ...]]] = {
     "segment-sum": (_segments,), "chunk-scan": (_long_scan,)
