@@ -45,5 +45,9 @@ _ON_REQUEST: Final = (CHUNK_SCAN, SEGMENT_SUM)
 RULES: Final[dict[str, Rule]] = {r.name: r for r in (*_ROWS, *_ON_REQUEST)}
 """The rules by name."""
 
-PIPELINE: Final = tuple(r.name for r in _ROWS)
-"""The rules that `rewrite` applies unless told otherwise, in this order."""
+PIPELINE: Final = tuple(
+    r.name for r in (*_PLAIN, *_RECOGNISE, COMMON_SUBEXPRESSION, *_DEAD, *_FUSE)
+)
+"""The rules that `rewrite` applies unless told otherwise, in this order.
+
+Twins that recognition makes are joined before siblings are merged, which would hide them."""

@@ -102,15 +102,11 @@ class _Run:
         self.left = _EDITS_A_NODE * (len(names) + 4)
 
     def everything(self) -> None:
-        """Run the first rule that has work to its end, then again the first that has.
-
-        So what one rule makes is seen by all that come before it, as twins by the one that joins
-        them, before a later rule can hide it.
-        """
+        """Run each rule to its end, in order, and again while an earlier one has new work."""
         while any(self.waiting):
-            rule, waiting = next(p for p in zip(self.rules, self.waiting, strict=True) if p[1])
-            while waiting:
-                self._visit(rule, waiting)
+            for rule, waiting in zip(self.rules, self.waiting, strict=True):
+                while waiting:
+                    self._visit(rule, waiting)
 
     def _visit(self, rule: Rule, waiting: dict[str, None]) -> None:
         name = next(iter(waiting))
