@@ -9,6 +9,7 @@ from tang.emulator.abstract import rounded_function
 from tang.emulator.machine import Builtin
 from tang.kernel import ir as k
 from tang.kernel.accuracy import DOCUMENTED, FUNCTIONS, Accuracy
+from tang.kernel.expand.functions import portable
 from tang.verify import Verdict
 from tang.verify.native import NativeCheck, promised
 
@@ -87,3 +88,20 @@ def test_where_no_document_says_anything_twice_what_was_measured_is_allowed():
     assert 9.0 <= ulps[0] < 9.1
     beyond = promised(DOCUMENTED["glsl"], builtin("sin"), (args * 2**20,), {"f32 sin": row})
     assert np.isinf(beyond)
+
+
+def test_a_portable_function_is_not_judged_where_a_shader_flushes():
+    """erf of the smallest normal number, with a flushed term: what an H200 gave in GLSL."""
+    erf = portable("erf")
+    tiny = np.array([2.0**-126, 0.5], np.float32)
+    flushed = np.array([2.0**-126, 0.5204998778130465], np.float32)
+    shader = NativeCheck(DOCUMENTED["glsl"], {})
+    shader.observe(erf, (tiny,), flushed)
+    assert not shader.portable.findings
+    assert (shader.unjudged, shader.portable.elements) == (1, 1)
+    strict = NativeCheck(DOCUMENTED["c"], {})
+    strict.observe(erf, (tiny,), flushed)
+    assert len(strict.portable.findings) == 1
+    wrong = NativeCheck(DOCUMENTED["glsl"], {})
+    wrong.observe(erf, (tiny,), np.array([0.0, 0.53], np.float32))
+    assert len(wrong.portable.findings) == 1
