@@ -34,7 +34,8 @@ class Coverage:
 
     def add(self, case: Case) -> None:
         """Count one draw."""
-        found = features(case) | _derived(case)
+        known = frozenset(cells_of(ALL))  # people and rules use monoids that no draw has
+        found = (features(case) | _derived(case)) & known
         self.draws += 1
         self.cells.update(found)
         self.composed += {"graph:several-nodes", "graph:reduction"} <= found
@@ -50,9 +51,9 @@ class Coverage:
         """The cells with fewer than `least` draws, in the order of reports.
 
         A rule applies where a program has its pattern, which random programs seldom have: it
-        counts as thin below `least` in ten thousand draws, and when it never applied.
+        counts as thin below `least` in forty thousand draws.
         """
-        rare = max(1, least * self.draws // 10_000)
+        rare = least * self.draws // 40_000
         known = ((c, rare if c.startswith("applied:") else least) for c in cells_of(self.formats))
         return [c for c, wanted in known if self.cells[c] < wanted]
 

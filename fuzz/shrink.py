@@ -8,6 +8,7 @@ nothing itself: the caller says whether a case still fails, and is asked once pe
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
@@ -16,6 +17,7 @@ import numpy as np
 from hypothesis import HealthCheck, Phase, Verbosity, given, settings
 from hypothesis import strategies as st
 from hypothesis.database import ExampleDatabase, choices_to_bytes
+from hypothesis.errors import HypothesisWarning
 from numpy.typing import NDArray
 
 from tang.fuzz.case import Case, build_case
@@ -139,7 +141,9 @@ def _smaller_program(case: Case, asker: _Asker) -> Case:
             raise _EnoughError
 
     try:
-        replay()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", HypothesisWarning)  # it prints what nobody reads
+            replay()
     except (_FaultError, _EnoughError):
         # Hypothesis only ever moves to smaller examples: the last that failed is the smallest.
         return best[0]

@@ -61,7 +61,8 @@ def campaign_on(backends: str, examples: int, seed: int) -> Table:
 def campaign_table(data: dict[str, Any]) -> Table:
     """The figures of a campaign's report."""
     draws, outcomes = data["draws"], data["outcomes"]
-    thin = {cell: n for cell, n in data["cells"].items() if n < 20}
+    rules = {c: n for c, n in data["cells"].items() if c.startswith("applied:")}
+    thin = {cell: n for cell, n in data["cells"].items() if n < 20 and cell not in rules}
     open_by = {
         b: sum(outcomes.get(f"{b}: {v}", 0) for v in ("UNSUPPORTED", "UNDECIDED"))
         for b in ("replay", *data["backends"])
@@ -74,6 +75,7 @@ def campaign_table(data: dict[str, Any]) -> Table:
         "findings": len(data["findings"]),
         "cells": len(data["cells"]),
         "cells_below_20": thin,
+        "rules_applied": {c.removeprefix("applied:"): n for c, n in rules.items()},
         "two_nodes_and_a_reduction": f"{data['composed']} of {draws}",
         "unsupported_or_undecided": {b: f"{n} of {draws}" for b, n in open_by.items()},
         "draws_per_second": round(draws / data["seconds"], 2),
