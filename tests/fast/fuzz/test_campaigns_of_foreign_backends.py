@@ -162,7 +162,7 @@ def test_an_interrupted_campaign_reports_and_leaves_no_process(tmp_path, is_gone
         assert campaign.poll() is None
         time.sleep(0.05)
     campaign.send_signal(signal.SIGINT)
-    text, noise = campaign.communicate(timeout=20)
+    text, noise = campaign.communicate(timeout=90)
     assert campaign.returncode == 130, noise
     assert json.loads(text)["interrupted"]
     assert noise == b""
