@@ -130,7 +130,12 @@ def _extremum(d: Draft) -> list[Tensor]:
     rows, cols = d.size(1, 4), d.size(2, 4)
     x = d.input(rows, cols)
     i, k = tg.dim("i", rows.poly), tg.dim("k", cols.poly)
-    z = d.node((i, k), x[i, k] * tg.select(x[i, k] > 0.0, 0.0, 1.0)) if d.yes() else x
+    kind = d.number(0, 3)
+    z = x
+    if kind == 1:
+        z = d.node((i, k), x[i, k] * tg.select(x[i, k] > 0.0, 0.0, 1.0))
+    elif kind > 1:  # 0 for every dyadic number that is drawn: different elements tie
+        z = d.node((i, k), x[i, k] * 8.0 - tg.floor(x[i, k] * 8.0))
     fold = tg.max if d.yes(70) else tg.min
     if d.yes():
         return [d.node((), fold(z[i, k], over=[i, k]))]
@@ -208,8 +213,12 @@ def _second(d: Draft) -> Graph:
     rows, cols = d.size(1, 4), d.size(1, 3)
     x = d.input(rows, cols)
     i, k, j = tg.dim("i", rows.poly), tg.dim("k", cols.poly), tg.dim("j", rows.poly)
-    kind = d.number(0, 2)
-    if kind == 0:
+    kind = d.number(0, 4)
+    if kind > 2:
+        turned = d.node((k, i), x[i, k])
+        y = d.node((i, j), tg.sum(x[i, k] * turned[k, j], over=k))
+        loss = d.node((), tg.sum(y[i, j] * (tg.real(i) - tg.real(j) * 2.0 + 1.0), over=[i, j]))
+    elif kind == 0:
         y = d.node((i, j), tg.sum(x[i, k] * x[j, k], over=k))
         value = y[i, j] * y[i, j] * (tg.real(i) - tg.real(j) * 2.0)
         loss = d.node((), tg.sum(value, over=[i, j]))
@@ -225,7 +234,8 @@ def _second(d: Draft) -> Graph:
 
 GRADIENTS: Final[tuple[Kind, ...]] = (
     _functions, _functions, _branches, _branches, _convolution, _convolution, _convolution,
-    _looked_up, _by_quotient, _window, _excluded, _twice_read, _extremum, _extremum, _ranked,
+    _looked_up, _by_quotient, _window, _excluded, _twice_read, _extremum, _extremum, _extremum,
+    _extremum, _extremum, _ranked,
     _stock, _stock, _stock, _shifted, _recurrence, _recurrence, _matrices, _running,
-    _second, _second,
+    _second, _second, _second, _second, _second,
 )  # fmt: skip
