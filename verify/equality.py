@@ -6,7 +6,7 @@ forward errors first, ball arithmetic for what that leaves. It knows no rules an
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -60,7 +60,7 @@ def compare_graphs(
     """
     # Every tensor is evaluated, so that non-finite values on the way are seen.
     met = {} if strict else _non_finite(left, inputs)
-    ours, theirs = _measured(left, inputs), _measured(right, inputs)
+    ours, theirs = measured(left, inputs), measured(right, inputs)
     screens = {n: _screen(ours[n], theirs[n]) for n in ours}
     pending = frozenset(n for n, s in screens.items() if not s.all())
     sides = (_Side(left, inputs, pending), _Side(right, inputs, pending))
@@ -105,7 +105,8 @@ def narrowed(graph: Graph, outputs: Sequence[Output]) -> Graph:
     return replace(graph, nodes=tuple(reversed(kept)), outputs=tuple(outputs))
 
 
-def _measured(graph: Graph, inputs: Mapping[str, Array]) -> dict[str, Measured]:
+def measured(graph: Graph, inputs: Mapping[str, Array]) -> dict[str, Measured]:
+    """Value and forward error of every output, by name; indices and bools have no error."""
     found = evaluate(graph, inputs, MEASURED)
     return {n: v if isinstance(v, Measured) else without_error(v) for n, v in found.items()}
 
@@ -130,18 +131,13 @@ def _non_finite(graph: Graph, inputs: Mapping[str, Array]) -> dict[Ref, bool]:
     """By tensor, whether it or anything it depends on holds a NaN or an infinity."""
     refs = [Ref(n.name, o) for n in graph.nodes for o in n.output_names()]
     traced = replace(graph, outputs=tuple(Output(f"t{k}", r) for k, r in enumerate(refs)))
-    values = _measured(traced, inputs)
+    values = measured(traced, inputs)
     own = {i.name: not _finite(np.asarray(inputs[i.name])) for i in graph.inputs}
     for node in graph.nodes:
         below = any(own[r.source.node] for r in reads_of(node))
         mine = (values[f"t{k}"].value for k, r in enumerate(refs) if r.node == node.name)
         own[node.name] = below or not all(map(_finite, mine))
-    return dict(_by_ref(refs, own)) | {Ref(i.name): own[i.name] for i in graph.inputs}
-
-
-def _by_ref(refs: Sequence[Ref], own: Mapping[str, bool]) -> Iterator[tuple[Ref, bool]]:
-    for ref in refs:
-        yield ref, own[ref.node]
+    return {r: own[r.node] for r in (*refs, *(Ref(i.name) for i in graph.inputs))}
 
 
 def _finite(array: Array) -> bool:

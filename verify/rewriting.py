@@ -52,10 +52,9 @@ class LocalChecker:
     known: dict[Application, str | None] = field(default_factory=dict)
 
     def __call__(self, application: Application) -> str | None:
-        key = application
-        if key not in self.known:
-            self.known[key] = self._judge(application)
-        return self.known[key]
+        if application not in self.known:
+            self.known[application] = self._judge(application)
+        return self.known[application]
 
     def _judge(self, a: Application) -> str | None:
         sizes = small_sizes(a.before.symbols | a.after.symbols, a.before.facts)
@@ -165,25 +164,28 @@ def check_rewrite(
 ) -> Checked:
     """Rewrite a program, judging every step, and compare the whole on the given data."""
     names = None if rules is None else tuple(rules)
-    walk = _Walk([graph], [])
     try:
-        done = rewrite(graph, names, strict, check=local or checker(), observe=walk.keep)
+        done = rewrite(graph, names, strict, check=local or checker())
     except RewriteError as e:
         return Checked(RungResult(Rung.REWRITE), (_finding(e.rule, e.node, str(e)),), None)
     except Exception as e:  # noqa: BLE001 - a rule that raises anything at all is a finding
         return Checked(RungResult(Rung.REWRITE), (_raised(e),), None)
-    compared = _compared(walk, inputs, strict=strict)
-    found = compared.comparisons
+    whole = _tried(graph, done.graph, inputs, exact=True)
+    if isinstance(whole, list) and not any(c.different for c in whole):
+        staged = _Staged()
+    else:
+        staged = _stage_by_stage(_walked(graph, names, strict=strict), inputs, strict=strict)
+    found = whole if isinstance(whole, list) and not staged.findings else []
     applied = tuple(dict.fromkeys(s.rule for s in done.trace))
     result = RungResult(
         Rung.REWRITE,
         elements=sum(c.decisions.size for c in found),
         undecided=sum(c.undecided for c in found),
-        skipped=compared.skipped,
+        skipped=staged.skipped,
         note=f"{len(done.trace)} steps",
         rules=applied,
     )
-    return Checked(result, compared.findings, done)
+    return Checked(result, staged.findings, done)
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,33 +209,35 @@ class _Walk:
                 start = n
 
 
-@dataclass(frozen=True, slots=True)
-class _Compared:
-    """What the comparison of first and last program, or of every stage between, has found."""
+def _walked(graph: Graph, rules: tuple[str, ...] | None, *, strict: bool) -> _Walk:
+    """The derivation once more, with every program on the way: only a difference needs them."""
+    walk = _Walk([graph], [])
+    rewrite(graph, rules, strict, observe=walk.keep)
+    return walk
 
-    comparisons: list[Comparison]
+
+@dataclass(frozen=True, slots=True)
+class _Staged:
+    """What the stages of a derivation have to say: elements skipped, and the first fault."""
+
     skipped: int = 0
     findings: tuple[Finding, ...] = ()
 
 
-def _compared(walk: _Walk, inputs: Mapping[str, Array], *, strict: bool) -> _Compared:
-    """First and last program; where they differ, stage by stage.
+def _stage_by_stage(walk: _Walk, inputs: Mapping[str, Array], *, strict: bool) -> _Staged:
+    """Compare the programs at the ends of every stage.
 
     Only in a stage whose rules need finite operands may an element differ behind a NaN or an
     infinity, so that no such value hides the fault of a rule that keeps them.
     """
-    first, last = walk.graphs[0], walk.graphs[-1]
-    whole = _tried(first, last, inputs, exact=True)
-    if isinstance(whole, list) and not any(c.different for c in whole):
-        return _Compared(whole)
     skipped = 0
     for start, end, keeps in walk.stages():
         exact = strict or keeps
         found = _tried(walk.graphs[start], walk.graphs[end], inputs, exact=exact)
         if isinstance(found, str) or any(c.different for c in found):
-            return _Compared([], 0, (_blamed(walk, start, end, inputs, exact=exact),))
+            return _Staged(findings=(_blamed(walk, start, end, inputs, exact=exact),))
         skipped += sum(int(c.skipped.sum()) for c in found)
-    return _Compared(whole if isinstance(whole, list) else [], skipped)
+    return _Staged(skipped)
 
 
 def _tried(

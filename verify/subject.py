@@ -18,11 +18,11 @@ import numpy.typing as npt
 from tang.device.storage import checked_input, pack, unpack
 from tang.emulator.budget import ErrorBudget
 from tang.errors import GraphError
-from tang.interpreter import Balls, ball_interpret, evaluate
-from tang.interpreter.measured import MEASURED, Measured, without_error
+from tang.interpreter import Balls, ball_interpret
+from tang.interpreter.measured import Measured
 from tang.ir.bind import bind, infer_sizes
 from tang.ir.expr import Sort
-from tang.ir.graph import Graph, Output, reads_of
+from tang.ir.graph import Graph, Output
 from tang.ir.validate import validate
 from tang.kernel.expand import expand_math
 from tang.kernel.ir import Type
@@ -32,6 +32,7 @@ from tang.kernel.schedule import Schedule
 from tang.schedule import schedule_auto
 from tang.schedule.fit import fit_schedule
 from tang.verify.derive import Derivation
+from tang.verify.equality import measured, narrowed
 
 Array = npt.NDArray[Any]
 
@@ -89,13 +90,12 @@ class Subject:
     @functools.cached_property
     def reference(self) -> dict[str, Measured]:
         """The interpreter's value and error of every buffer that holds a tensor, by buffer."""
-        found = evaluate(self.traced, self.inputs, MEASURED)
-        return {n: v if isinstance(v, Measured) else without_error(v) for n, v in found.items()}
+        return measured(self.traced, self.inputs)
 
     def reference_balls(self, prec: int, names: Collection[str]) -> dict[str, Balls]:
         """The same in ball arithmetic, of some buffers."""
         outputs = tuple(o for o in self.traced.outputs if o.name in names)
-        return ball_interpret(_narrowed(replace(self.traced, outputs=outputs)), self.inputs, prec)
+        return ball_interpret(narrowed(self.traced, outputs), self.inputs, prec)
 
     def plan_of(self, names: Collection[str]) -> Plan:
         """The abstract plan without the launches on which none of these buffers depends."""
@@ -153,16 +153,6 @@ def derived(task: Task, graph: Graph) -> Task:
 def prepare(task: Task) -> Subject:
     """Both: a task ready for the ladder."""
     return lowered(accept(task))
-
-
-def _narrowed(graph: Graph) -> Graph:
-    """The graph without the nodes on which none of its outputs depends."""
-    needed, kept = {o.ref.node for o in graph.outputs}, []
-    for node in reversed(graph.nodes):
-        if node.name in needed:
-            needed.update(r.source.node for r in reads_of(node))
-            kept.append(node)
-    return replace(graph, nodes=tuple(reversed(kept)))
 
 
 def checked_inputs(graph: Graph, inputs: Mapping[str, Any]) -> dict[str, Array]:
