@@ -55,10 +55,7 @@ def rewrite(
 class _Callable(ModuleType):
     """A module that can be called like its main function."""
 
-    def __call__(
-        self, graph: Graph, rules: Iterable[str] | None = None, strict: bool = False
-    ) -> Rewritten:
-        return rewrite(graph, rules, strict)
+    __call__ = staticmethod(rewrite)
 
 
 sys.modules[__name__].__class__ = _Callable

@@ -58,6 +58,16 @@ def test_the_package_can_be_called_and_read():
     assert tg.rewrite.RULES is RULES
 
 
+def test_the_package_takes_all_that_its_function_takes():
+    """Type checkers see the function, and so must callers."""
+    steps: list[str] = []
+    graph = chain()
+    first = replace(graph, outputs=(Output("y", Ref("n0", graph.nodes[0].outputs[0])),))
+    tg.rewrite(first, ["dead-node"], observe=lambda step, _: steps.append(step.node))
+    assert steps == ["n2", "n1"]
+    assert tg.rewrite(graph, ["dead-node"], check=lambda a: "wrong").trace == ()
+
+
 def test_an_unknown_rule_names_the_known_ones():
     with pytest.raises(GraphError, match=r"no rule 'dead'.*dead-node"):
         rewrite(chain(), ["dead"])
