@@ -10,11 +10,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from tang.fuzz.case import Case, draw_case
 from tang.fuzz.derivations import derived_program, drawn_cells
 from tang.fuzz.features import CELLS, cells_of, features
 from tang.fuzz.formats import ALL, Formats
+
+_KNOWN: Final = frozenset(cells_of(ALL))
+"""What is counted: people and rules also use monoids that no draw has."""
 
 
 @dataclass(slots=True)
@@ -34,8 +38,7 @@ class Coverage:
 
     def add(self, case: Case) -> None:
         """Count one draw."""
-        known = frozenset(cells_of(ALL))  # people and rules use monoids that no draw has
-        found = (features(case) | _derived(case)) & known
+        found = (features(case) | _derived(case)) & _KNOWN
         self.draws += 1
         self.cells.update(found)
         self.composed += {"graph:several-nodes", "graph:reduction"} <= found

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from tang.autodiff.algebra import (
-    ONE,
     ZERO,
     Masks,
     add,
@@ -123,8 +122,3 @@ def slope(e: Expr, a: Expr) -> Expr:
             return mul(apply("mul", real(2), apply("recip", apply("sqrt", named("pi")))), bell)
         case _:
             return ZERO
-
-
-def unit_seed(position: int) -> Seed:
-    """The seed of ∂/∂arg(position)."""
-    return lambda e: ONE if e.op == "arg" and e.payload == position else ZERO
