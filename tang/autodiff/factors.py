@@ -12,8 +12,9 @@ from functools import lru_cache
 from typing import Final
 
 from tang.ir import monoids
-from tang.ir.expr import Expr, arg, fold, iota, rebuild, state, walk
+from tang.ir.expr import Expr, walk
 from tang.ir.monoid import Monoid
+from tang.ir.renumber import renumbered
 
 STOCK: Final = {
     "sum": monoids.SUM,
@@ -121,23 +122,8 @@ class _Canonical:
     axes: dict[str, str]
 
     def expr(self, root: Expr) -> Expr:
-        done: dict[Expr, Expr] = {}
-        for e in walk(root):
-            done[e] = self._node(e, tuple(done[a] for a in e.args))
-        return done[root]
-
-    def _node(self, e: Expr, args: tuple[Expr, ...]) -> Expr:
-        match e.op, e.payload:
-            case "arg", int(i):
-                return arg(self.inputs.index(i), e.sort)
-            case "iota", str(axis):
-                return iota(self._axis(axis))
-            case "state", (int(side), int(c)):
-                return state(side, self.components.index(c), e.sort, args)
-            case "fold", (str(axis), int(size)):
-                return fold(self._axis(axis), size, args[0])
-            case _:
-                return rebuild(e, args)
+        """The expression in the numbers of the factor."""
+        return renumbered(root, self.inputs.index, self.components.index, self._axis)
 
     def _axis(self, name: str) -> str:
         return self.axes.setdefault(name, f"axis{len(self.axes)}")

@@ -27,11 +27,10 @@ from tang.ir.expr import (
     iota,
     named,
     real,
-    rebuild,
     state,
-    walk,
 )
 from tang.ir.monoid import Axis, Component, Monoid
+from tang.ir.renumber import renumbered
 
 _NEGATIVE_INFINITY: Final = named("-inf")
 Binary = Callable[[Expr, Expr], Expr]
@@ -344,7 +343,10 @@ def _part(m: Monoid, n: int, before: tuple[Monoid, ...]) -> _Part:
     prefix = f"p{n}_"
 
     def moved(exprs: tuple[Expr, ...]) -> tuple[Expr, ...]:
-        return tuple(_moved(e, inputs, components, prefix) for e in exprs)
+        return tuple(
+            renumbered(e, lambda i: i + inputs, lambda c: c + components, lambda a: prefix + a)
+            for e in exprs
+        )
 
     return _Part(
         components=tuple(_prefixed(c, prefix) for c in m.components),
@@ -355,29 +357,6 @@ def _part(m: Monoid, n: int, before: tuple[Monoid, ...]) -> _Part:
         project=moved(m.project),
         axes=tuple(Axis(prefix + a.name, a.size) for a in m.axes),
     )
-
-
-def _moved(root: Expr, inputs: int, components: int, prefix: str) -> Expr:
-    """The expression with inputs and components renumbered and static axes prefixed."""
-    done: dict[Expr, Expr] = {}
-    for e in walk(root):
-        args = tuple(done[a] for a in e.args)
-        done[e] = _moved_node(e, args, inputs, components, prefix)
-    return done[root]
-
-
-def _moved_node(e: Expr, args: tuple[Expr, ...], inputs: int, components: int, prefix: str) -> Expr:
-    match e.op, e.payload:
-        case "arg", int(i):
-            return arg(i + inputs, e.sort)
-        case "iota", str(axis):
-            return iota(prefix + axis)
-        case "state", (int(side), int(c)):
-            return state(side, c + components, e.sort, args)
-        case "fold", (str(axis), int(size)):
-            return fold(prefix + axis, size, args[0])
-        case _:
-            return rebuild(e, args)
 
 
 def _prefixed(c: Component, prefix: str) -> Component:

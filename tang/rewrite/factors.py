@@ -11,9 +11,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from tang.ir.expr import Expr, arg, fold, iota, rebuild, state, walk
+from tang.ir.expr import Expr, walk
 from tang.ir.monoid import Axis, Component, Monoid
 from tang.ir.monoids import product
+from tang.ir.renumber import renumbered
 from tang.rewrite.matching import args_of
 
 _PREFIX = re.compile(r"p\d+_(?=[A-Za-z_])")
@@ -173,19 +174,5 @@ class _Move:
     axes: dict[str, str]
 
     def __call__(self, root: Expr) -> Expr:
-        done: dict[Expr, Expr] = {}
-        for e in walk(root):
-            done[e] = self._node(e, tuple(done[a] for a in e.args))
-        return done[root]
-
-    def _node(self, e: Expr, args: tuple[Expr, ...]) -> Expr:
-        match e.op, e.payload:
-            case "arg", int(i):
-                return arg(self.inputs[i], e.sort)
-            case "iota", str(axis):
-                return iota(self.axes.get(axis, axis))
-            case "state", (int(side), int(c)):
-                return state(side, self.components[c], e.sort, args)
-            case "fold", (str(axis), int(size)):
-                return fold(self.axes[axis], size, args[0])
-        return rebuild(e, args)
+        places = self.inputs.__getitem__, self.components.__getitem__
+        return renumbered(root, *places, lambda axis: self.axes.get(axis, axis))
