@@ -58,6 +58,12 @@ class Draft:
         self.plans.append(plan)
         return tg.input(plan.name, tuple(s.poly for s in shape), sort.value)
 
+    def dyadic(self, *shape: Size) -> Tensor:
+        """An input of multiples of 1/8 in every draw."""
+        plan = InputPlan(f"x{len(self.plans)}", shape, REAL, "dyadic")
+        self.plans.append(plan)
+        return tg.input(plan.name, tuple(s.poly for s in shape))
+
     def _special(self) -> str:
         return choose(self.source, ("zeros", "tiny", "nonfinite"))
 

@@ -42,7 +42,7 @@ def _draw_array(plan: InputPlan, kind: str, source: Source) -> Array:
         return generator.integers(0, 2, shape).astype(np.bool_)
     if plan.sort is INDEX:
         return generator.integers(plan.low, plan.high, shape, dtype=np.int64, endpoint=True)
-    values = _reals(generator, shape, kind)
+    values = _reals(generator, shape, "dyadic" if plan.profile == "dyadic" else kind)
     if plan.profile in _SPECIALS and values.size:
         _place_specials(source, values, _SPECIALS[plan.profile])
     return values

@@ -41,7 +41,7 @@ def _branches(d: Draft) -> list[Tensor]:
     i = tg.dim("i", size.poly)
     z = x[i] - x[0] if d.yes(75) else x[i]
     held = d.node((i,), z)
-    test = held[i] > 0.0
+    test = held[i] > 2.0**-20  # a smaller one has a reciprocal beyond f32
     root = d.node((i,), d.pick((tg.sqrt(held[i]), tg.log(held[i]), 1.0 / held[i])))
     other = d.pick((0.0, x[i]))
     safe = tg.select(test, root[i], other) if d.yes() else tg.select(~test, other, root[i])
@@ -134,12 +134,28 @@ def _extremum(d: Draft) -> list[Tensor]:
     z = x
     if kind == 1:
         z = d.node((i, k), x[i, k] * tg.select(x[i, k] > 0.0, 0.0, 1.0))
-    elif kind > 1:  # 0 for every dyadic number that is drawn: different elements tie
-        z = d.node((i, k), x[i, k] * 8.0 - tg.floor(x[i, k] * 8.0))
+    elif kind > 1:
+        z = d.node((i, k), _tied(x[i, k]))
     fold = tg.max if d.yes(70) else tg.min
     if d.yes():
         return [d.node((), fold(z[i, k], over=[i, k]))]
     return [d.node((i,), fold(z[i, k], over=k))]
+
+
+def _tied(x: Value) -> Value:
+    """0 for every multiple of 1/8, so that different elements tie."""
+    return x * 8.0 - tg.floor(x * 8.0)
+
+
+def _chequered(d: Draft) -> list[Tensor]:
+    """An extremum on a chessboard of ties: the first by row is not the first by column."""
+    rows, cols = d.size(2, 4), d.size(2, 4)
+    x = d.dyadic(rows, cols)
+    i, k = tg.dim("i", rows.poly), tg.dim("k", cols.poly)
+    odd = tg.real((i + k) % 2)
+    if d.yes():
+        return [d.node((), tg.max(_tied(x[i, k]) + odd, over=[i, k]))]
+    return [d.node((), tg.min(_tied(x[i, k]) - odd, over=[i, k]))]
 
 
 def _ranked(d: Draft) -> list[Tensor]:
@@ -235,7 +251,7 @@ def _second(d: Draft) -> Graph:
 GRADIENTS: Final[tuple[Kind, ...]] = (
     _functions, _functions, _branches, _branches, _convolution, _convolution, _convolution,
     _looked_up, _by_quotient, _window, _excluded, _twice_read, _extremum, _extremum, _extremum,
-    _extremum, _extremum, _ranked,
+    _chequered, _chequered, _chequered, _chequered, _chequered, _ranked,
     _stock, _stock, _stock, _shifted, _recurrence, _recurrence, _matrices, _running,
     _second, _second, _second, _second, _second,
 )  # fmt: skip

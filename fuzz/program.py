@@ -75,7 +75,10 @@ class Tensor:
 
 @dataclass(frozen=True, slots=True)
 class InputPlan:
-    """What an input is to be filled with: a profile for reals, low … high for indices."""
+    """What an input is to be filled with: a profile for reals, low … high for indices.
+
+    profile  "small", "dyadic" (multiples of 1/8 in every draw), or specials among small numbers
+    """
 
     name: str
     shape: tuple[Size, ...]
