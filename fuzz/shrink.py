@@ -1,8 +1,9 @@
 """Shrinking: the smallest case that still shows a fault.
 
 Defines `shrink`. Relies on hypothesis, which replays the decisions of one draw and makes them
-smaller, and afterwards simplifies data directly: 0, 1, small integers, short mantissas. It decides
-nothing itself: the caller says whether a case still fails, and is asked once per distinct case.
+smaller; afterwards results that the fault does not need are left out, and data is simplified
+directly: 0, 1, small integers, short mantissas. It decides nothing itself: the caller says whether
+a case still fails, and is asked once per distinct case.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from hypothesis.errors import HypothesisWarning
 from numpy.typing import NDArray
 
 from tang.fuzz.case import Case, build_case
+from tang.fuzz.fewer import fewer_results
 from tang.fuzz.formats import ALL, Formats
 from tang.fuzz.reduce import reduce_choices
 from tang.fuzz.source import HypothesisSource, ReplaySource, Source
@@ -94,6 +96,8 @@ def shrink(case: Case, fails: Fails, calls: int = 300, seconds: float = 60.0) ->
         case = _coarse(case, asker)
         asker.calls = calls // 8
         case = _smaller_program(case, asker)
+    asker.calls = calls // 8
+    case = _fewer_results(case, asker)
     asker.calls = calls // 4
     return _simpler_data(case, asker)
 
@@ -147,6 +151,13 @@ def _smaller_program(case: Case, asker: _Asker) -> Case:
     except (_FaultError, _EnoughError):
         # Hypothesis only ever moves to smaller examples: the last that failed is the smallest.
         return best[0]
+    return case
+
+
+def _fewer_results(case: Case, asker: _Asker) -> Case:
+    """The case without results, and what only they need, that the fault does not."""
+    while (smaller := next(filter(asker, fewer_results(case)), None)) is not None:
+        case = smaller
     return case
 
 

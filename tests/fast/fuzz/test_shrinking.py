@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,7 +15,8 @@ from tang.fuzz.reduce import reduce_choices
 from tang.fuzz.shrink import shrink
 from tang.fuzz.source import ReplaySource, SeededSource, TreeSource, chance
 from tang.ir import to_text, validate
-from tang.kernel.schedule import Schedule
+from tang.ir.graph import reads_of
+from tang.kernel.schedule import Schedule, check_schedule
 
 
 def first_case(holds: Callable[[Case], bool]) -> Case:
@@ -67,6 +70,36 @@ def test_a_fault_of_special_data_keeps_one_special_value():
     values = np.concatenate([np.ravel(a) for a in case.inputs.values() if a.dtype.kind == "f"])
     assert np.isnan(values).sum() == 1
     assert not values[~np.isnan(values)].any()
+
+
+def test_results_that_a_fault_does_not_need_are_left_out():
+    case = next(c for c in map(partial(draw_case, 5), range(60)) if len(c.graph.outputs) > 2)
+    wanted = case.graph.outputs[1]
+
+    def holds(c: Case) -> bool:
+        return wanted in c.graph.outputs
+
+    found = shrink(replace(case, choices=(), recipe=None), holds)
+    validate(found.graph)
+    check_schedule(found.schedule, found.graph)
+    assert found.graph.outputs == (wanted,)
+    assert {i.name for i in found.graph.inputs} == found.inputs.keys()
+    assert set(found.sizes) == found.graph.symbols
+    last = {o.ref.node for o in found.graph.outputs}
+    assert all(n.name in last or _is_read(found, n.name) for n in found.graph.nodes)
+
+
+def _is_read(case: Case, name: str) -> bool:
+    return any(r.source.node == name for n in case.graph.nodes for r in reads_of(n))
+
+
+def test_a_loss_and_what_it_is_differentiated_by_stay():
+    recipes = (c for c in map(partial(draw_case, 5), range(200)) if c.recipe)
+    case = next(c for c in recipes if c.recipe.derivation.gradient and len(c.graph.outputs) > 1)
+    gradient = case.recipe.derivation.gradient
+    found = shrink(replace(case, choices=()), lambda c: True)
+    assert [o.name for o in found.graph.outputs] == [gradient.loss]
+    assert set(gradient.wrt) <= {i.name for i in found.graph.inputs}
 
 
 def test_a_case_that_does_not_fail_again_is_returned_as_it_is():
