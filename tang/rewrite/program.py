@@ -75,6 +75,10 @@ class Program:
         self._asked["node", name] = None
         return self._nodes.get(name)
 
+    def peek(self, name: str) -> Comprehension | None:
+        """The same for one that is not watched."""
+        return self._nodes.get(name)
+
     def nodes(self) -> list[Comprehension]:
         """Every node in program order."""
         return [self._nodes[n] for n in sorted(self._nodes, key=self._keys.__getitem__)]

@@ -64,30 +64,29 @@ class Recall:
             if step.asked is None:
                 return False
             kind, numbers = step.asked
-            names = tuple(place.names[n] for n in numbers)
-            questions += _parts(kind, names, rule)
+            names = [place.names[n] for n in numbers]
+            questions.append((kind, *names))
             try:
-                answer = place.answer(kind, names)
+                answer = _ANSWERS[kind](place, *names)
             except _UnknownError:
                 return False
             step = step.after.get(answer)
         if step is not None:
-            self._last[rule, name] = self.program.time(), questions
+            self._last[rule, name] = self.program.time(), _parts(questions, rule)
         return step is not None
 
     def remember(self, rule: str, name: str, questions: list[Question]) -> None:
         """Keep that the rule found nothing at this node after these questions."""
-        parts = [p for kind, *about in questions for p in _parts(kind, tuple(about), rule)]
-        self._last[rule, name] = self.program.time(), [("node", name), *parts]
+        self._last[rule, name] = self.program.time(), [("node", name), *_parts(questions, rule)]
         if len(questions) > MOST_QUESTIONS:
             return
         place = _Place(self, rule, name)
         path: list[tuple[_Asked, Answer]] = []
         try:
             for kind, *names in [("node", name), *(q for q in questions if q[0] != "notes")]:
-                asked = kind, tuple(map(place.number, names))
-                path.append((asked, place.answer(kind, tuple(names))))
-        except _UnknownError:
+                asked = kind, tuple([place.numbers[n] for n in names])
+                path.append((asked, _ANSWERS[kind](place, *names)))
+        except (_UnknownError, KeyError):  # KeyError: about a name that was not met before
             return
         noted = [about for kind, *about in questions if kind == "notes"]
         if noted not in ([], [[rule]]):
@@ -105,7 +104,7 @@ class Recall:
 
     def contents(self, name: str) -> tuple[int, tuple[str, ...]] | None:
         """A number that equal nodes share, whatever they read, and the names that it reads."""
-        node = self.program.node(name)
+        node = self.program.peek(name)
         if node is None:
             return None
         known = self._known.get(name)
@@ -117,11 +116,15 @@ class Recall:
         return known[1], known[2]
 
 
-def _parts(kind: str, names: tuple[str, ...], rule: str) -> list[Question]:
-    """The questions of one name on whose answers this one's depends."""
-    if kind == "notes":
-        return [(kind, rule)]
-    return [("node", n) for n in names] if kind == "precedes" else [(kind, *names)]
+def _parts(questions: list[Question], rule: str) -> list[Question]:
+    """The questions of one name on whose answers these depend."""
+    parts: list[Question] = []
+    for question in questions:
+        if question[0] == "precedes":
+            parts += [("node", n) for n in question[1:]]
+        else:
+            parts.append(("notes", rule) if question[0] == "notes" else question)
+    return parts
 
 
 class _Place:
@@ -133,16 +136,6 @@ class _Place:
         self.program = recall.program
         self.names = [name]
         self.numbers = {name: 0}
-
-    def number(self, name: str) -> int:
-        """The number of a name that has been met."""
-        if name not in self.numbers:
-            raise _UnknownError
-        return self.numbers[name]
-
-    def answer(self, kind: str, names: tuple[str, ...]) -> Answer:
-        """The answer to a question, names replaced by their numbers."""
-        return _ANSWERS[kind](self, *names)
 
     def node(self, name: str) -> Answer:
         found = self.recall.contents(name)

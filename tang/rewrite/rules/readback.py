@@ -91,16 +91,15 @@ def _ratio(
     space, ring = Space(program, larger.dims), Ring(exact=exact)
     at = {d.name: variable(k.name) for d, k in zip(node.point, kept, strict=True)}
     inner = Opened(space, node, at)
+    points = inner.namings([(d.name, d.extent) for d in larger.reduce])
+    namings = [n for n in points if inner.where(n) == conditions(larger, {})]
     try:
         direct = own(space, larger)
-        element = space.full(direct)
-        for naming in inner.namings([(d.name, d.extent) for d in larger.reduce]):
-            if inner.where(naming) != conditions(larger, {}):
-                continue
-            mine = inner.body(naming)
-            if mine is direct:
-                return Fraction(1)
-            found = _quotient(ring, space.full(mine), element)
+        written = [inner.body(n) for n in namings]
+        if direct in written:
+            return Fraction(1)
+        for mine in written:
+            found = _quotient(ring, space.full(mine), space.full(direct))
             if found is not None and not (exact and (ring.lossy or found != 1)):
                 return found
     except NotHereError:

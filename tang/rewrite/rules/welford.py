@@ -216,23 +216,29 @@ def _welford(program: Program, like: Comprehension, space: Space, element: Expr)
 
 
 def _difference(program: Program, node: Comprehension) -> Edit | None:
-    space = Space(program, node.dims)
+    space, ring = Space(program, node.dims), Ring()
     for part in range(len(node.body)):
         body = own(space, node, part)
         if not any(x.op == "mul" for x in walk(space.full(body))):
             continue
         for whole in reversed(list(walk(body))):
             if whole.op == "add":
-                edit = _moments(program, node, part, space, body, whole)
+                edit = _moments(program, node, part, space, ring, body, whole)
                 if edit is not None:
                     return edit
     return None
 
 
 def _moments(
-    program: Program, node: Comprehension, part: int, space: Space, body: Expr, whole: Expr
+    program: Program,
+    node: Comprehension,
+    part: int,
+    space: Space,
+    ring: Ring,
+    body: Expr,
+    whole: Expr,
 ) -> Edit | None:
-    ring, parts = Ring(), summands(whole)
+    parts = summands(whole)
     sums = [s for a in walk(space.full(whole)) if (s := space.reduction(a, "sum"))]
     if len(sums) < _TWICE or len(parts) > 8 or not any(_has_twice(o.node) for o in sums):
         return None
