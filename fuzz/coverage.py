@@ -13,9 +13,12 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from tang.fuzz.case import Case, draw_case
-from tang.fuzz.derivations import derived_program, drawn_cells
+from tang.fuzz.derivations import Recipe, derived_program, drawn_cells
 from tang.fuzz.features import CELLS, cells_of, features
 from tang.fuzz.formats import ALL, Formats
+from tang.ir.graph import Graph
+from tang.kernel.schedule import Schedule
+from tang.verify import Report
 
 _KNOWN: Final = frozenset(cells_of(ALL))
 """What is counted: people and rules also use monoids that no draw has."""
@@ -36,9 +39,9 @@ class Coverage:
     """Draws with two or more nodes and a reduction."""
     formats: Formats = ALL
 
-    def add(self, case: Case) -> None:
-        """Count one draw."""
-        found = (features(case) | _derived(case)) & _KNOWN
+    def add(self, case: Case, report: Report | None = None) -> None:
+        """Count one draw; its report, where it has one, spares deriving it again."""
+        found = (features(case) | _derived(case, report)) & _KNOWN
         self.draws += 1
         self.cells.update(found)
         self.composed += {"graph:several-nodes", "graph:reduction"} <= found
@@ -87,17 +90,27 @@ class Coverage:
         return "\n".join(lines)
 
 
-def _derived(case: Case) -> frozenset[str]:
+def _derived(case: Case, report: Report | None) -> frozenset[str]:
     """The cells of a case's recipe, and of the program that it makes."""
     if case.recipe is None:
         return frozenset()
     found = frozenset(drawn_cells(case.recipe))
     try:
-        graph, schedule, applied = derived_program(case.graph, case.recipe, case.formats)
+        graph, schedule, applied = _program(case, case.recipe, report)
     except Exception:  # noqa: BLE001 - whatever a suspect raises is the ladder's to report
         return found
     made = replace(case, graph=graph, schedule=schedule, recipe=None)
     return found | features(made) | {f"applied:{name}" for name in applied}
+
+
+def _program(
+    case: Case, recipe: Recipe, report: Report | None
+) -> tuple[Graph, Schedule, frozenset[str]]:
+    """As `derived_program`, from the ladder's report where that came so far."""
+    if report is None or report.derived is None:
+        return derived_program(case.graph, recipe, case.formats)
+    graph = report.derived
+    return graph, recipe.scheduler(case.formats)(graph), report.rules()
 
 
 def coverage_of(cases: Iterable[Case], formats: Formats = ALL) -> Coverage:

@@ -12,7 +12,6 @@ from functools import partial
 from math import prod
 from typing import Any, Final
 
-from tang.autodiff import grad
 from tang.fuzz.formats import Formats
 from tang.fuzz.graphs import DrawnGraph
 from tang.fuzz.schedules import draw_schedule
@@ -23,7 +22,7 @@ from tang.ir.monoids import SUM
 from tang.ir.view import Read, Ref, View, variable
 from tang.kernel.schedule import Schedule
 from tang.rewrite import PIPELINE, RULES, rewrite
-from tang.verify.derive import Derivation, Gradient
+from tang.verify.derive import Derivation, Gradient, differentiated
 
 LOSS: Final = "loss"
 """Name of the output that gradients are taken of."""
@@ -177,9 +176,7 @@ def derived_program(
     Raises whatever autodiff and the rules raise.
     """
     made = recipe.derivation
-    if made.gradient is not None:
-        graph = grad(graph, made.gradient.loss, made.gradient.wrt)
-    done = rewrite(graph, made.rules, made.strict)
+    done = rewrite(differentiated(graph, made), made.rules, made.strict)
     applied = frozenset(s.rule for s in done.trace)
     return done.graph, recipe.scheduler(formats)(done.graph), applied
 

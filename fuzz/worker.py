@@ -101,7 +101,7 @@ def _run_batch(setup: Setup, check: Every, task: Batch) -> Batched:
     coverage = Coverage(formats=setup.drawn)
     hits = []
     for case, report in zip(cases, reports, strict=True):
-        coverage.add(case)
+        coverage.add(case, report)
         coverage.outcomes.update(_outcomes(setup, report))
         hits += [Hit(case.index, f, _texts(setup, case, f)) for f in report.findings]
     return Batched(coverage, tuple(hits))

@@ -1,14 +1,15 @@
 """Gradients against dual numbers.
 
-Defines `check_gradient`: for tangents t of the inputs, Σ gradient · t must be the tangent of the
-loss that forward-mode differentiation finds in the interpreter. Relies on the equality of two f64
-evaluations; where either side is not finite it sees nothing, and it cannot see an error that is
-orthogonal to every tangent tried.
+Defines `check_gradient` and `judge_gradient`: for tangents t of the inputs, Σ gradient · t must be
+the tangent of the loss that forward-mode differentiation finds in the interpreter. Relies on the
+equality of two f64 evaluations. It cannot see an error that is orthogonal to every tangent tried,
+and where either side is not finite it sees nothing, which is counted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, Final
 
@@ -35,6 +36,21 @@ WEIGHTS: Final = 7
 Array = Any
 
 
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What is wrong with a gradient, None for nothing, and how much of it was looked at.
+
+    elements   of the gradient that were held against dual numbers
+    undecided  of those, all when balls decided no direction
+    skipped    the others: the data, the loss or a derivative is not finite there
+    """
+
+    wrong: str | None
+    elements: int = 0
+    undecided: int = 0
+    skipped: int = 0
+
+
 def check_gradient(
     graph: Graph,
     loss: str,
@@ -53,19 +69,51 @@ def check_gradient(
         return None
     scalar = with_scalar_loss(graph, loss)
     made = grad(scalar, loss, wrt, strict=strict)
-    forward = Graph(
-        scalar.inputs,
-        scalar.nodes,
-        tuple(o for o in scalar.outputs if o.name == loss),
-        scalar.facts,
-    )
+    return judge_gradient(scalar, made, loss, wrt, inputs, seed, strict=strict).wrong
+
+
+def judge_gradient(
+    graph: Graph,
+    made: Graph,
+    loss: str,
+    wrt: Sequence[str],
+    inputs: Mapping[str, Any],
+    seed: int = 0,
+    *,
+    strict: bool = False,
+) -> Judged:
+    """A program with a scalar loss against what `grad` made of it.
+
+    A strict gradient multiplies as IEEE does, so that 0 · ∞ is NaN where dual numbers have 0: such
+    elements are skipped, all others are compared along directions that leave them out.
+    """
+    total = sum(np.size(inputs[x]) for x in wrt)
+    if not all(_is_finite(a) for a in inputs.values()):
+        return Judged(None, skipped=total)
+    outputs = tuple(o for o in graph.outputs if o.name == loss)
+    forward = Graph(graph.inputs, graph.nodes, outputs, graph.facts)
+    kept = _numbers(made, loss, wrt, inputs) if strict else {}
+    decisions = set()
     rng = np.random.default_rng(seed)
     for trial in range(TRIALS):
         tangents = {x: _tangent(rng, np.shape(inputs[x])) for x in wrt}
-        found = _difference(forward, made, loss, inputs, tangents)
-        if found is not None:
-            return f"gradient of {loss!r} in {', '.join(wrt)}, direction {trial}: {found}"
-    return None
+        tangents = {x: np.where(kept.get(x, True), t, 0.0) for x, t in tangents.items()}
+        decision, text = _difference(forward, made, loss, inputs, tangents)
+        if decision is Decision.DIFFERENT:
+            return Judged(f"gradient of {loss!r} in {', '.join(wrt)}, direction {trial}: {text}")
+        decisions.add(decision)
+    seen = total - sum(int((~k).sum()) for k in kept.values()) if decisions != {None} else 0
+    undecided = 0 if Decision.EQUAL in decisions else seen
+    return Judged(None, seen, undecided, total - seen)
+
+
+def _numbers(
+    made: Graph, loss: str, wrt: Sequence[str], inputs: Mapping[str, Any]
+) -> dict[str, Array]:
+    """By input: which elements of its gradient are finite."""
+    with np.errstate(all="ignore"):
+        found = evaluate(made, inputs, F64)
+    return {x: np.isfinite(found[gradient_name(x, loss)]) for x in wrt}
 
 
 def _is_finite(a: Array) -> bool:
@@ -108,33 +156,37 @@ def _tangent(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
 
 def _difference(
     forward: Graph, made: Graph, loss: str, inputs: Mapping[str, Any], tangents: dict[str, Array]
-) -> str | None:
-    """What distinguishes the two derivatives along one direction."""
+) -> tuple[Decision | None, str]:
+    """Whether the two derivatives agree along one direction, and what distinguishes them.
+
+    None where there is no derivative to compare.
+    """
     with np.errstate(all="ignore"):
         if not np.all(np.isfinite(evaluate(forward, inputs, F64)[loss])):
-            return None
+            return None, ""
         value, slope = _both(forward, made, loss, inputs, tangents, MEASURED)
-        if not np.all(np.isfinite(slope.value)) or np.all(compare(value, slope)):
-            return None
+        if not np.all(np.isfinite(slope.value)):
+            return None, ""
+        if np.all(compare(value, slope)):
+            return Decision.EQUAL, ""
         if _is_close(value, slope, _size(made, loss, inputs, tangents)):
-            return None
+            return Decision.EQUAL, ""
     scale = np.maximum(scale_of(value), scale_of(slope))
 
     @cache
     def sides(prec: int) -> tuple[Balls, Balls]:
-        found = _both(forward, made, loss, inputs, tangents, ball_table(prec))
+        with np.errstate(all="ignore"):
+            found = _both(forward, made, loss, inputs, tangents, ball_table(prec))
         return Balls(found[0], REAL), Balls(found[1], REAL)
 
     value_ball, slope_ball = sides(PRECISIONS[0])
     if not _is_number(slope_ball):
-        return None
+        return None, ""
     if not _is_number(value_ball) and not _is_defined(forward, loss, inputs, tangents):
-        return None
+        return None, ""
     pending = np.ones((), np.bool_)
-    decision = decide(lambda p: sides(p)[0], lambda p: sides(p)[1], pending, scale)
-    if np.all(decision != Decision.DIFFERENT):
-        return None
-    return (
+    found = decide(lambda p: sides(p)[0], lambda p: sides(p)[1], pending, scale)
+    return Decision(int(found)), (
         f"Σ gradient · t = {float(value.value)!r}, but dual numbers give "
         f"{float(slope.value)!r} (errors {float(value.err):.1e} and {float(slope.err):.1e})"
     )
@@ -150,8 +202,8 @@ def _is_close(value: Measured, slope: Measured, size: float) -> bool:
 def _size(made: Graph, loss: str, inputs: Mapping[str, Any], tangents: dict[str, Array]) -> float:
     """Σ |gradient · t|, the size of the terms behind Σ gradient · t."""
     found = evaluate(made, inputs, F64)
-    terms = (np.sum(np.abs(found[gradient_name(x, loss)] * t)) for x, t in tangents.items())
-    return float(sum(terms))
+    pairs = ((found[gradient_name(x, loss)], t) for x, t in tangents.items())
+    return float(sum(np.sum(np.abs(g[t != 0] * t[t != 0])) for g, t in pairs))
 
 
 def _is_number(side: Balls) -> bool:
@@ -179,13 +231,13 @@ def _both(
     tangents: dict[str, Array],
     table: Arithmetic,
 ) -> tuple[Value, Value]:
-    """Σ gradient · t, and the tangent of the loss, in an arithmetic."""
+    """Σ gradient · t over tangents other than 0, and the tangent of the loss, in an arithmetic."""
     gradients = evaluate(made, inputs, table)
     total = table.constant(real(0))
     add, mul = table.ops["add", REAL], table.ops["mul", REAL]
     for x, t in tangents.items():
         products = mul(gradients[gradient_name(x, loss)], table.leaf(t, REAL))
-        for place in np.ndindex(*t.shape):
+        for place in filter(t.__getitem__, np.ndindex(*t.shape)):
             total = add(total, table.structure(partial(_element, place), products))
     _, slopes = evaluate_dual(forward, inputs, tangents, table)
     slope = table.structure(lambda a: np.asarray(a).reshape(()), slopes[loss])

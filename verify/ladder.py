@@ -138,6 +138,7 @@ class _Climb:
     trials: list[Trial] = field(default_factory=list)
     subject: Subject | None = None
     lowered: Replay | None = None
+    made: Graph | None = None
 
     @property
     def native(self) -> bool:
@@ -175,6 +176,7 @@ def _climb(task: Task) -> _Climb:
         graph = _derived_graph(climb, accepted, task.derivation)
         if graph is None:
             return climb
+        climb.made = graph
         climb.task = derived(task, graph)
         accepted = accept(climb.task)
     subject = climb.attempt(Rung.LOWER, lambda: prepared(accepted))
@@ -406,4 +408,5 @@ def _report(climb: _Climb) -> Report:
         climb.task.name,
         tuple(sorted(climb.results, key=lambda r: order[r.rung])),
         tuple(sorted(climb.findings, key=lambda f: order[f.rung])),
+        derived=climb.made,
     )

@@ -1,7 +1,7 @@
 """Reports: what was checked, what was found, in a fixed order and stable words.
 
 Defines `Finding`, `RungResult` and `Report` with their text and plain-data forms. Relies on the
-verdicts alone. It decides nothing: checks fill it, callers print it or turn it into an exit code.
+verdicts. It decides nothing: checks fill it, callers print it or turn it into an exit code.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
+from tang.ir.graph import Graph
 from tang.verify.verdict import SUSPECT, Rung, Verdict
 
 
@@ -74,12 +75,16 @@ class RungResult:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Everything that one verification did."""
+    """Everything that one verification did.
+
+    derived  what the derivation made of the program; None without one, or when a step failed
+    """
 
     name: str = "graph"
     results: tuple[RungResult, ...] = ()
     findings: tuple[Finding, ...] = ()
     allowed: tuple[Verdict, ...] = field(default=())
+    derived: Graph | None = field(default=None, compare=False, repr=False)
 
     @property
     def ok(self) -> bool:
@@ -92,6 +97,10 @@ class Report:
         found += [Verdict.UNSUPPORTED for r in self.results if r.unsupported]
         found += [Verdict.UNDECIDED for r in self.results if r.undecided]
         return tuple(dict.fromkeys(found))
+
+    def rules(self) -> frozenset[str]:
+        """The rewrite rules that had something to do."""
+        return frozenset(name for r in self.results for name in r.rules)
 
     def allow(self, verdicts: Collection[Verdict]) -> Report:
         """The same report with some verdicts accepted."""

@@ -16,7 +16,6 @@ from functools import partial
 from types import CodeType, FrameType, FunctionType
 from typing import TypeVar
 
-from tang.autodiff import grad
 from tang.errors import FormatError, LimitError
 from tang.fuzz.case import Case
 from tang.fuzz.mutants.apply import Mutant, replacements
@@ -24,7 +23,7 @@ from tang.ir.graph import Graph
 from tang.rewrite import rewrite
 from tang.rewrite.local import Application
 from tang.verify import Finding, Rung, Verdict
-from tang.verify.derive import derive
+from tang.verify.derive import derive, differentiated
 
 T = TypeVar("T")
 
@@ -52,7 +51,7 @@ def steps_of(case: Case) -> Steps | None:
     made = None
     try:
         if derivation.gradient is not None:
-            made = graph = grad(graph, derivation.gradient.loss, derivation.gradient.wrt)
+            made = graph = differentiated(graph, derivation)
         result = rewrite(graph, derivation.rules, derivation.strict, check=keep).graph
     except Exception as e:  # noqa: BLE001 - whatever a step raises is part of what it does
         return Steps(made, tuple(seen), None, f"{type(e).__name__}: {e}")

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
 from tang.fuzz.case import draw_batch
 from tang.fuzz.coverage import Coverage, coverage_of, coverage_of_draws
 from tang.fuzz.features import CELLS, cells_of
 from tang.fuzz.formats import ALL, formats_of
+from tang.fuzz.ladder import Ladder
 from tang.ir.expr import OPS
 from tang.ir.monoids import BUILTIN
 
@@ -39,6 +44,27 @@ def test_counts_of_workers_add_up():
     left, right = coverage_of(cases[:7]), coverage_of(cases[7:])
     left.merge(right)
     assert left == coverage_of(cases)
+
+
+def test_what_the_ladder_derived_is_counted_without_deriving_it_again(monkeypatch):
+    cases = [c for c in draw_batch(seed=6, count=40) if c.recipe is not None]
+    alone = coverage_of(cases)
+    reports = Ladder(()).check(cases)
+    assert all(r.derived is not None for r in reports)
+    monkeypatch.setattr("tang.fuzz.coverage.derived_program", None)
+    shared = Coverage()
+    for case, report in zip(cases, reports, strict=True):
+        shared.add(case, report)
+    assert shared == alone
+
+
+@pytest.mark.parametrize("reports", [False, True])
+def test_a_program_that_the_ladder_could_not_derive_is_counted_all_the_same(reports):
+    case = next(c for c in draw_batch(seed=6, count=40) if c.recipe is not None)
+    (report,) = Ladder(()).check([case])
+    coverage = Coverage()
+    coverage.add(case, replace(report, derived=None) if reports else None)
+    assert coverage == coverage_of([case])
 
 
 def test_the_text_names_every_cell():
