@@ -48,19 +48,28 @@ def kind(monoid: Monoid) -> str | None:
 
 
 def same_monoid(a: Monoid, b: Monoid) -> bool:
-    """Whether two monoids compute the same from the same inputs, under whatever names."""
+    """Whether two monoids compute the same from the same inputs, under whatever names.
+
+    Left and right may be exchanged where both are commutative: a scan that runs the other way is
+    another monoid.
+    """
     if a is b:
         return True
     sorts = [(m.inputs, tuple(c.sort for c in m.components), m.identity, m.lift) for m in (a, b)]
     if sorts[0] != sorts[1] or a.axes or b.axes or len(a.outputs) != len(b.outputs):
         return False
-    pairs = zip((*a.combine, *a.project), (*b.combine, *b.project), strict=True)
-    return all(x is y or _forms(x) & _forms(y) for x, y in pairs)
+    either = a.commutative and b.commutative
+    combined = zip(a.combine, b.combine, strict=True)
+    projected = zip(a.project, b.project, strict=True)
+    return all(_same(x, y, either=either) for x, y in combined) and all(
+        _same(x, y, either=False) for x, y in projected
+    )
 
 
-def _forms(e: Expr) -> set[Expr]:
-    """The expression with its operands in order, and the same with left and right exchanged."""
-    return {_ordered(e), _ordered(_swapped(e))}
+def _same(x: Expr, y: Expr, *, either: bool) -> bool:
+    """Whether two expressions are equal up to the order of operands (and of left and right)."""
+    wanted = _ordered(x)
+    return wanted is _ordered(y) or (either and wanted is _ordered(_swapped(y)))
 
 
 def _ordered(e: Expr) -> Expr:
