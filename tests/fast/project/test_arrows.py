@@ -20,6 +20,7 @@ SOURCES = [
 
 ALLOWED = {
     "tang.errors": (),
+    "tang.toolchain": ("tang.errors",),
     "tang.ir": ("tang.errors",),
     "tang.kernel": ("tang.errors", "tang.ir"),
     "tang.frontend": ("tang.errors", "tang.ir"),
@@ -27,10 +28,11 @@ ALLOWED = {
     "tang.autodiff": ("tang.errors", "tang.ir", "tang.rewrite"),
     "tang.schedule": ("tang.errors", "tang.ir", "tang.kernel"),
     "tang.emit": ("tang.errors", "tang.ir", "tang.kernel"),
-    "tang.device": ("tang.errors", "tang.ir", "tang.kernel", "tang.emit"),
+    "tang.device": ("tang.errors", "tang.toolchain", "tang.ir", "tang.kernel", "tang.emit"),
     "tang.interpreter": ("tang.errors", "tang.ir"),
     "tang.emulator": (
         "tang.errors",
+        "tang.toolchain",  # text to a library: it knows no kernel
         "tang.ir",
         "tang.kernel.ir",
         "tang.kernel.plan",
