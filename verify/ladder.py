@@ -227,14 +227,17 @@ def _means_something(climb: _Climb, subject: Subject) -> bool:
 
 def _lower(climb: _Climb, subject: Subject) -> Lowered | None:
     lowered = climb.attempt(Rung.LOWER, lambda: check_lower(subject))
-    if lowered is not None:
-        climb.note(lowered.result, lowered.findings)
-        placed = (
-            [] if lowered.findings else climb.attempt(Rung.LOWER, lambda: check_places(subject))
-        )
-        climb.findings.extend(placed or ())
-        return lowered if placed == [] else None
-    return None
+    if lowered is None:
+        return None
+    climb.note(lowered.result, lowered.findings)
+    if lowered.findings:
+        return lowered
+    placed = climb.attempt(Rung.LOWER, lambda: check_places(subject))
+    if placed is None:
+        return None
+    climb.results.extend(placed.results)
+    climb.findings.extend(placed.findings)
+    return None if placed.findings else lowered
 
 
 def _expand(climb: _Climb, subject: Subject) -> Replay | None:

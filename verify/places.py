@@ -3,34 +3,53 @@
 Defines `check_places`, a part of the rung `lower`: the plan and the plan of the same schedule with
 every node in a kernel of its own, both replayed in formats, agree bit for bit in every buffer that
 both have. Relies on replay. It sees lost roundings, which f64 arithmetic does not, and nothing of
-what both plans share.
+what both plans share; where the other plan is beyond a limit it compares nothing, and says so.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from tang.emulator.replay import replay
+from tang.emulator.replay import Replay, replay
 from tang.errors import LimitError
 from tang.kernel.lower import lower
 from tang.kernel.plan import Plan
 from tang.kernel.schedule import Schedule
 from tang.verify.compare import bit_equal, describe
-from tang.verify.report import Finding
+from tang.verify.report import Finding, RungResult
 from tang.verify.subject import Subject, scheduled, written
 from tang.verify.verdict import Rung, Verdict
 
 
-def check_places(subject: Subject) -> list[Finding]:
-    """The first buffer whose bits depend on where nodes are computed."""
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """The first buffer whose bits depend on places, or why nothing could be compared."""
+
+    findings: tuple[Finding, ...] = ()
+    unsupported: str = ""
+
+    @property
+    def results(self) -> tuple[RungResult, ...]:
+        """What the rung has to say besides: a comparison that was not made."""
+        return (RungResult(Rung.LOWER, unsupported=self.unsupported),) if self.unsupported else ()
+
+
+def check_places(subject: Subject) -> Placed:
+    """Compare the plan with that of the same schedule without inlined nodes and epilogues."""
     schedule = scheduled(subject.task)
     if all(s.place == "materialise" for _, s in schedule.nodes):
-        return []
+        return Placed()
     try:
         plain = lower(subject.task.graph, everywhere_stored(schedule))
-    except LimitError:
-        return []  # a tensor that only inlining avoids
-    left = replay(plain, subject.stored, sizes=subject.sizes, sanitize=False)
+        left = replay(plain, subject.stored, sizes=subject.sizes, sanitize=False)
+    except (LimitError, MemoryError) as e:  # a tensor that only inlining avoids
+        text = "inlined nodes and epilogues are not compared with kernels of their own"
+        return Placed(unsupported=f"{text}: {e}")
+    return Placed(_differing(subject, plain, left))
+
+
+def _differing(subject: Subject, plain: Plan, left: Replay) -> tuple[Finding, ...]:
+    """The finding on the first buffer of both plans that does not agree."""
     right = replay(subject.plan, subject.stored, sizes=subject.sizes, sanitize=False)
     names = {b.ref: b.name for b in plain.buffers if b.ref is not None}
     for launch in subject.plan.launches:
@@ -42,8 +61,8 @@ def check_places(subject: Subject) -> list[Finding]:
             equal = bit_equal(a, b)
             if not equal.all():
                 detail = describe(a, b, equal, ("stored", "placed"))
-                return [_finding(subject.plan, name, detail, launch.kernel.name)]
-    return []
+                return (_finding(subject.plan, name, detail, launch.kernel.name),)
+    return ()
 
 
 def everywhere_stored(schedule: Schedule) -> Schedule:

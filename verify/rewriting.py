@@ -164,8 +164,10 @@ def check_rewrite(
 ) -> Checked:
     """Rewrite a program, judging every step, and compare the whole on the given data."""
     names = None if rules is None else tuple(rules)
+    judge = local or checker()
+    before = judge.unchecked
     try:
-        done = rewrite(graph, names, strict, check=local or checker())
+        done = rewrite(graph, names, strict, check=judge)
     except RewriteError as e:
         return Checked(RungResult(Rung.REWRITE), (_finding(e.rule, e.node, str(e)),), None)
     except Exception as e:  # noqa: BLE001 - a rule that raises anything at all is a finding
@@ -182,10 +184,14 @@ def check_rewrite(
         elements=sum(c.decisions.size for c in found),
         undecided=sum(c.undecided for c in found),
         skipped=staged.skipped,
-        note=f"{len(done.trace)} steps",
+        note=_steps(len(done.trace), judge.unchecked - before),
         rules=applied,
     )
     return Checked(result, staged.findings, done)
+
+
+def _steps(count: int, unchecked: int) -> str:
+    return f"{count} steps" + (f", {unchecked} of them only as a whole" if unchecked else "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,6 +72,7 @@ def test_a_wrong_rule_is_named_by_bisection_when_its_local_check_saw_nothing(mon
     local = checker()
     done = check_rewrite(doubled(), {"x": np.arange(4.0)}, ["dead-node", "triple"], local=local)
     assert local.unchecked == 1
+    assert done.result.note == "1 steps, 1 of them only as a whole"
     assert [f.origin for f in done.findings] == ["rule triple"]
 
 

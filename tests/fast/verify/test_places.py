@@ -1,0 +1,56 @@
+"""Places against bits: what is compared, what is found, and what is beyond a limit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tang as tg
+from tang.errors import LimitError
+from tang.kernel.lower import lower
+from tang.kernel.schedule import NodeSchedule, Schedule
+from tang.verify import Report, Rung, Verdict, verify
+
+DATA = {"x": np.arange(1.0, 7.0)}
+
+
+def squares_of_parts(of: int = 3) -> tg.Graph:
+    i = tg.dims("i")
+    x = tg.input("x", (6,))
+    part = tg.compute("part", i, x[i] / of)
+    return tg.Graph(y=tg.compute("y", i, part[i] * part[i]))
+
+
+def placed(place: str) -> Report:
+    schedule = Schedule(nodes=(("part", NodeSchedule(place=place)),))
+    return verify(squares_of_parts(), DATA, (), schedule=schedule, rules=())
+
+
+@pytest.mark.parametrize("place", ["inline", "materialise"])
+def test_a_program_of_any_place_passes(place):
+    assert placed(place).ok
+
+
+def test_an_inlined_node_that_computes_something_else_is_found(monkeypatch):
+    wrong = squares_of_parts(of=7)
+    monkeypatch.setattr("tang.verify.places.lower", lambda _, schedule: lower(wrong, schedule))
+    (finding,) = placed("inline").findings
+    assert (finding.rung, finding.verdict, finding.origin) == (Rung.LOWER, Verdict.WRONG, "places")
+
+
+@pytest.mark.parametrize("error", [LimitError("node part: 2**70"), MemoryError("8 EiB")])
+@pytest.mark.parametrize("suspect", ["lower", "replay"])
+def test_a_limit_of_the_plan_without_places_is_unsupported_and_not_a_pass(
+    monkeypatch, error, suspect
+):
+    def beyond(*_, **__):
+        raise error
+
+    monkeypatch.setattr(f"tang.verify.places.{suspect}", beyond)
+    report = placed("inline")
+    assert not report.ok
+    assert report.verdicts() == (Verdict.UNSUPPORTED,)
+    assert f"not compared with kernels of their own: {error}" in report.to_text()
+    assert Rung.ROUND in {r.rung for r in report.results}
+    assert report.allow([Verdict.UNSUPPORTED]).ok
+    assert placed("materialise").ok
