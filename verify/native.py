@@ -102,7 +102,7 @@ class NativeCheck:
         self._documented = documented
         self._known = known
         self._found: dict[tuple[str, str], Finding] = {}
-        self._worst: dict[str, float] = {}
+        self._worst: dict[str, tuple[float, float]] = {}
 
     @property
     def findings(self) -> list[Finding]:
@@ -111,17 +111,20 @@ class NativeCheck:
 
     @property
     def note(self) -> str:
-        """The worst call of each function beside what was measured of it."""
+        """Of each function the largest error, the bound of that call, and the profile's figure.
+
+        The bound decides the verdict; the profile says what was once measured over many arguments.
+        """
         parts = [
-            f"{name} ≤ {error:.3g} ulp{self._measured(name)}"
-            for name, error in sorted(self._worst.items())
+            f"{name} at most {error:.3g} ulp off (allowed there: {bound:.3g}{self._measured(name)})"
+            for name, (error, bound) in sorted(self._worst.items())
         ]
         parts += [self.portable.note] if self.portable.note else []
         return ", ".join([*parts, f"{self.unjudged} calls of which nothing is promised"])
 
     def _measured(self, name: str) -> str:
         found = self._known.get(name)
-        return f" (measured {found.ulp:.3g})" if found else ""
+        return f"; worst in the device's profile: {found.ulp:.3g}" if found else ""
 
     def observe(self, function: Function | Builtin, args: tuple[Any, ...], result: Any) -> None:  # noqa: ANN401
         """Check one call over all lanes that made it."""
@@ -139,7 +142,8 @@ class NativeCheck:
         wrong = judged & ~(errors <= ulps - _UNSURE[format_])
         some = [a[wrong] for a in wide]
         wrong[wrong] = ~exactly_near(op, some, got[wrong], ulps[wrong], format_)
-        self._note(f"{format_} {op}", errors[judged & ~wrong])
+        fine = judged & ~wrong
+        self._note(f"{format_} {op}", errors[fine], ulps[fine])
         if wrong.any() and (function.kernel, op) not in self._found:
             finding = _finding(function, wide, got, (errors, ulps), wrong, self._documented)
             self._found[function.kernel, op] = finding
@@ -157,9 +161,11 @@ class NativeCheck:
         if got.size:
             self.portable.observe(function, tuple(some), got)
 
-    def _note(self, name: str, errors: Array) -> None:
+    def _note(self, name: str, errors: Array, bounds: Array) -> None:
         if errors.size:
-            self._worst[name] = max(self._worst.get(name, 0.0), float(errors.max()))
+            at = int(np.argmax(errors))
+            here = (float(errors[at]), float(bounds[at]))
+            self._worst[name] = max(self._worst.get(name, here), here)
 
 
 def promised(

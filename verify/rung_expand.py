@@ -92,6 +92,7 @@ class CallCheck:
         self.elements = 0
         self._found: dict[str, Finding] = {}
         self._worst: dict[str, float] = {}
+        self._allowed: dict[str, float] = {}
 
     @property
     def findings(self) -> list[Finding]:
@@ -100,8 +101,11 @@ class CallCheck:
 
     @property
     def note(self) -> str:
-        """The worst call of each function, in ulps."""
-        return ", ".join(f"{n} ≤ {e:.2f} ulp" for n, e in sorted(self._worst.items()))
+        """The largest error of each function, and the bound that it was held against."""
+        rows = sorted(self._worst.items())
+        return ", ".join(
+            f"{n} at most {e:.2f} ulp off (allowed: {self._allowed[n]:.3g})" for n, e in rows
+        )
 
     def observe(self, function: Function | Builtin, args: tuple[Any, ...], result: Array) -> None:
         """Check one call over all lanes."""
@@ -116,6 +120,7 @@ class CallCheck:
         fine = errors[~wrong]
         worst = float(fine.max()) if fine.size else 0.0
         self._worst[function.name] = max(self._worst.get(function.name, 0.0), worst)
+        self._allowed[function.name] = function.ulp
         if wrong.any() and function.name not in self._found:
             self._found[function.name] = _call_finding(function, wide, got, errors, wrong)
 

@@ -16,8 +16,9 @@ def command(
 ) -> None:
     """List languages and devices, their profiles, and how to enable a missing one.
 
-    Accuracies of builtins are ulps, the largest over some 16,000 arguments each; --json has the
-    arguments too. What is measured is kept, so only the first run takes long.
+    Errors of builtins are measured: the largest over some 16,000 arguments each; --json has the
+    arguments too. They bound no verdict where the language documents a bound of its own. What is
+    measured is kept, so only the first run takes long.
     """
     from tang.device import survey
 

@@ -117,7 +117,7 @@ def _measured_line(format_: str, rows: Sequence[Accuracy]) -> str:
         if a.reach < math.inf:
             cell += f" (to 2^{int(math.log2(a.reach))})" if a.reach else " (nowhere)"
         cells.append(cell + ("*" if a.notes else ""))
-    return f"ulps of {format_}: {', '.join(cells)}"
+    return f"largest measured errors in {format_} ulps: {', '.join(cells)}"
 
 
 def profile_from_data(data: dict[str, Any]) -> Profile:

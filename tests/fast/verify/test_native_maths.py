@@ -12,6 +12,7 @@ from tang.kernel.accuracy import DOCUMENTED, FUNCTIONS, Accuracy
 from tang.kernel.expand.functions import portable
 from tang.verify import Verdict
 from tang.verify.native import NativeCheck, promised
+from tang.verify.rung_expand import CallCheck
 
 ARGUMENTS = np.float32([0.25, 0.75, 1.5, 2.5, 3.0])
 
@@ -53,6 +54,26 @@ def test_another_function_is_found_and_its_kernel_named(language, meant, printed
     assert (finding.verdict, finding.kernel, finding.node) == (Verdict.WRONG, "kern", "node")
     assert f"stands for {meant}" in finding.message
     assert DOCUMENTED[language].source in finding.detail
+
+
+def test_the_note_tells_the_bound_of_the_verdict_from_the_figure_of_the_profile():
+    row = Accuracy(row="f32 exp", ulp=65.1, at=(1.0,), absolute=0.0, count=1)
+    near = truth("exp").astype(np.float32)
+    near[-1] += 2 * np.spacing(near[-1])  # at 3, where WGSL allows 3 + 2·3 + ½
+    note = calls("wgsl", "exp", near, {"f32 exp": row}).note
+    largest, _, rest = note.partition(" ulp off ")
+    assert largest.startswith("f32 exp at most ")
+    assert 1.5 < float(largest.removeprefix("f32 exp at most ")) < 2.5
+    assert rest.startswith("(allowed there: 9.5; worst in the device's profile: 65.1), 0 calls")
+    assert "(allowed there: 9.5), 0 calls" in calls("wgsl", "exp", near).note
+
+
+def test_the_note_of_portable_functions_has_the_claim_that_they_were_held_against():
+    check = CallCheck()
+    exp = portable("exp")
+    check.observe(exp, (ARGUMENTS,), truth("exp"))
+    assert check.note.startswith("exp_f32 at most 0.")
+    assert check.note.endswith(f" ulp off (allowed: {exp.ulp:.3g})")
 
 
 def test_a_fast_variant_is_found_where_the_language_promises_more():
