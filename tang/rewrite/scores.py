@@ -11,11 +11,13 @@ from fractions import Fraction
 from typing import Final
 
 from tang.ir.derived import select
-from tang.ir.expr import Expr, apply, named, real, walk
+from tang.ir.expr import Expr, apply, index, iota, named, real, walk
 from tang.ir.graph import Comprehension
+from tang.ir.view import Affine
+from tang.rewrite.linear import index_expr
 from tang.rewrite.normal import LN2, Ring, Terms, emit, scaled
 from tang.rewrite.opened import Opened, Space, conditions
-from tang.rewrite.weights import Weight
+from tang.rewrite.weights import Weight, conjuncts
 
 _NEGATIVE_INFINITY: Final = named("-inf")
 
@@ -94,20 +96,33 @@ def _score_of(
     rest = {m: c for m, c in exponent.items() if shift not in dict(m)}
     names = [d.name for d in n.node.reduce]
     here = conditions(n.node, {})
-    wanted = frozenset(ring.canonical(n.space.full(c)) for c in n.weight.conditions)
+    wanted = conjuncts(ring, map(n.space.full, n.weight.conditions))
     for naming in top.namings([(a, n.space.extents[a]) for a in names]):
-        body = top.body(naming)
-        if top.where(naming) != here:
+        body, there = top.body(naming), top.where(naming)
+        if not here <= there:
             continue
+        masks = [_holds(n, form) for form in sorted(there - here, key=str)]
+        if None in masks:
+            continue
+        for mask in masks:
+            body = select(mask, body, _NEGATIVE_INFINITY) if mask is not None else body
         full = n.space.full(body)
         if wanted:
             under, inner = masked(full)
-            if frozenset(map(ring.canonical, under)) != wanted:
+            if conjuncts(ring, under) != wanted:
                 continue
             full = inner
+        elif masks:
+            continue
         if scaled(ring.terms(full), factor, times) == rest:
             return _times(body, factor, power + 1)
     return None
+
+
+def _holds(n: Sum, form: Affine) -> Expr | None:
+    """A condition form ≥ 0 as an expression of the sum."""
+    found = index_expr(form, iota, n.node.dims)
+    return None if found is None else apply("not", apply("lt", found, index(0)))
 
 
 def masked(e: Expr) -> tuple[list[Expr], Expr]:

@@ -51,8 +51,8 @@ def _fuse(
     mass: Opened,
 ) -> Edit | None:
     inside = Space(program, mass.node.dims)
-    parts = spread(inside, own(inside, mass.node))
-    weight = weight_of(parts) if parts and all(map(is_weight, parts)) else None
+    parts = spread(inside, own(inside, mass.node), exact=False)
+    weight = weight_of(parts) if all(is_weight(p, exact=False) for p in parts) else None
     if weight is None:
         return None
     total = Sum(inside, mass.node, weight)

@@ -7,7 +7,7 @@ that somebody else reads to `read-back`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -18,6 +18,7 @@ from tang.ir.view import Ref
 from tang.rewrite.kinds import kind_of
 from tang.rewrite.normal import Ring, factors, mul_all
 from tang.rewrite.opened import (
+    Env,
     NotHereError,
     Opened,
     Space,
@@ -33,7 +34,7 @@ from tang.rewrite.opened import (
 from tang.rewrite.program import Program
 from tang.rewrite.rule import Edit, Requirement, Rule
 from tang.rewrite.scores import Sum, shifted_score, stable_score
-from tang.rewrite.weights import Weight, is_weight, spread, weight_of
+from tang.rewrite.weights import Weight, conjuncts, is_weight, spread, weight_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +53,10 @@ class _Quotient:
 
 @dataclass(frozen=True, slots=True)
 class _Numerator:
-    """A sum Σ weight · value in a space of its own."""
+    """A sum Σ weight · value in a space of its own; the value as factors."""
 
     sum: Sum
-    value: Expr
+    value: list[Expr]
 
 
 def _find(program: Program, node: Comprehension, *, exact: bool) -> Edit | None:
@@ -65,7 +66,7 @@ def _find(program: Program, node: Comprehension, *, exact: bool) -> Edit | None:
     try:
         for part in range(len(node.body)):
             body = own(space, node, part)
-            for q in _quotients(space, node, body):
+            for q in _quotients(space, node, body, exact):
                 edit = _fuse(program, node, part, space, body, q, exact)
                 if edit is not None:
                     return edit
@@ -84,9 +85,9 @@ def _may_divide(program: Program, node: Comprehension, x: Expr) -> bool:
     return source is not None and any(y.op == "recip" for b in source.body for y in walk(b))
 
 
-def _quotients(space: Space, node: Comprehension, body: Expr) -> Iterator[_Quotient]:
+def _quotients(space: Space, node: Comprehension, body: Expr, exact: bool) -> Iterator[_Quotient]:
     if kind_of(node) == "sum":
-        yield from _normalised(space, node, body)
+        yield from _normalised(space, node, body, exact)
     for x in reversed(list(walk(body))):
         parts = factors(x) if x.op == "mul" else []
         for n, f in enumerate(parts):
@@ -100,17 +101,31 @@ def _quotients(space: Space, node: Comprehension, body: Expr) -> Iterator[_Quoti
                     yield _Quotient(x, rest, above, below)
 
 
-def _normalised(space: Space, node: Comprehension, body: Expr) -> Iterator[_Quotient]:
+def _normalised(space: Space, node: Comprehension, body: Expr, exact: bool) -> Iterator[_Quotient]:
     """Σ (weight / mass) · value: the division inside the sum."""
     reduce = {d.name for d in node.reduce}
-    parts = spread(space, body)
+    parts = spread(space, body, exact)
     if not any(is_weight(p) for p in parts):
         return
+    found: list[tuple[int, Opened]] = []
     for n, f in enumerate(parts):
         below = space.reduction(f.args[0], "sum") if f.op == "recip" else None
         if below is not None and not space.depends(f) & reduce:
-            rest = tuple(p for k, p in enumerate(parts) if k != n)
-            yield _Quotient(body, (), None, below, rest)
+            found.append((n, below))
+    if exact and len(found) > 1 and not space.program.strict:
+        return  # weights that are normalised twice: the later mass is tried first, by the next rule
+    for n, below in sorted(found, key=_latest(space.program, found)):
+        rest = tuple(p for k, p in enumerate(parts) if k != n)
+        yield _Quotient(body, (), None, below, rest)
+
+
+def _latest(
+    program: Program, found: list[tuple[int, Opened]]
+) -> Callable[[tuple[int, Opened]], int]:
+    """A key that puts masses that come later in the program first."""
+    names = [o.node.name for _, o in found]
+    after = {a: sum(a != b and program.precedes(a, b) for b in names) for a in names}
+    return lambda pair: after[pair[1].node.name]
 
 
 def _fuse(
@@ -126,12 +141,11 @@ def _fuse(
     if q.numerator is None and not nonempty(program, node):
         return None
     for n in _numerators(program, whole, q, space, exact):
-        if not _same_mass(space, q, n.sum, exact):
+        value = _over_mass(space, q, n, exact)
+        score = _score(n.sum, exact) if value else None
+        if not value or score is None:
             continue
-        score = _score(n.sum, exact)
-        if score is None:
-            continue
-        fused = _online(program, n.sum, n.value, score)
+        fused = _online(program, n.sum, mul_all(value), score)
         seen = tuple(dict.fromkeys([*space.seen, *n.sum.space.seen]))
         return _edit(program, node, part, space, body, q, fused, seen)
     return None
@@ -144,38 +158,72 @@ def _numerators(
     space = outer if q.numerator is None else Space(program, node.dims)
     parts = list(q.weighted) if q.numerator is None else spread(space, own(space, node), exact)
     reduce = frozenset(d.name for d in node.reduce)
-    chosen = [k for k, p in enumerate(parts) if is_weight(p) and space.depends(p) & reduce]
+    chosen = [
+        k for k, p in enumerate(parts) if is_weight(p, exact=exact) and space.depends(p) & reduce
+    ]
     for mask in range((1 << min(len(chosen), 4)) - 1, 0, -1):
         picked = {k for n, k in enumerate(chosen[:4]) if mask >> n & 1}
         weight = weight_of([parts[k] for k in sorted(picked)])
         value = [p for k, p in enumerate(parts) if k not in picked]
         if weight is not None and value:
-            yield _Numerator(Sum(space, node, weight), mul_all(value))
+            yield _Numerator(Sum(space, node, weight), value)
 
 
-def _same_mass(space: Space, q: _Quotient, n: Sum, exact: bool) -> bool:
-    """Whether the denominator is the sum of the numerator's weights alone, over the same points."""
+def _over_mass(space: Space, q: _Quotient, n: _Numerator, exact: bool) -> list[Expr] | None:
+    """The value, where the denominator is the sum of the numerator's weights over the same points.
+
+    Both may hold the same reciprocals of what is constant along the sums: those are left out.
+    """
+    node = n.sum.node
     if q.numerator is None:
-        names = [d.name for d in n.node.reduce]
-        env = inner_env({}, n.node.reduce, names)
+        names = [d.name for d in node.reduce]
+        env = inner_env({}, node.reduce, names)
     else:
-        names = [space.add(d) for d in n.node.reduce]
+        names = [space.add(d) for d in node.reduce]
         env = q.numerator.inner(names)
-    where = conditions(n.node, env)
+    where = conditions(node, env)
     ring = Ring(exact=exact)
-    mine = _key(space, ring, n.weight.moved(n.space, n.node, space, env))
+    mine = _key(space, ring, n.sum.weight.moved(n.sum.space, node, space, env))
     for naming in q.denominator.namings([(a, space.extents[a]) for a in names]):
         parts = spread(space, q.denominator.body(naming), exact)
-        weight = weight_of(parts) if all(is_weight(p) for p in parts) else None
+        weight = weight_of([p for p in parts if is_weight(p, exact=exact)])
         if weight is None or q.denominator.where(naming) != where:
             continue
-        if _key(space, ring, weight) == mine and not (exact and ring.lossy):
-            return True
-    return False
+        others = [p for p in parts if not is_weight(p, exact=exact)]
+        value = _without(space, ring, n, env, others) if not (exact and others) else None
+        if value is None or _key(space, ring, weight) != mine:
+            continue
+        if not (exact and ring.lossy):
+            return value
+    return None
+
+
+def _without(
+    space: Space, ring: Ring, n: _Numerator, env: Env, others: list[Expr]
+) -> list[Expr] | None:
+    """The value without the reciprocals that the denominator holds too; None if it holds more."""
+    left, own_space, node = list(n.value), n.sum.space, n.sum.node
+    reduce = {d.name for d in node.reduce}
+    fixed = [p for p in left if p.op == "recip" and not own_space.depends(p) & reduce]
+    for other in others:
+        same = [
+            p for p in fixed if ring.same(space.full(_moved(n, p, space, env)), space.full(other))
+        ]
+        if not same:
+            return None
+        fixed.remove(same[0])
+        left.remove(same[0])
+    return left
+
+
+def _moved(n: _Numerator, e: Expr, space: Space, env: Env) -> Expr:
+    """An expression of the numerator in another space."""
+    own_space = n.sum.space
+    return e if space is own_space else space.moved(e, own_space.reads, n.sum.node.dims, env)
 
 
 def _key(space: Space, ring: Ring, weight: Weight) -> tuple[frozenset[Expr], Expr]:
-    chosen = frozenset(ring.canonical(space.full(c)) for c in weight.conditions)
+    chosen = conjuncts(ring, map(space.full, weight.conditions))
     return chosen, ring.canonical(space.full(weight.exponent))
 
 
