@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 export PYTHONSAFEPATH := 1
 
-.PHONY: help fuzz test test-gpu lint types unit campaign mutants full bench deps clean
+.PHONY: help fuzz test test-gpu lint types unit prove campaign mutants full bench deps clean
 
 help:            ## list the targets
 	@grep -E '^[a-z-]+: .*##|^[a-z-]+:  +##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -15,15 +15,15 @@ $(STAMP): pyproject.toml
 	  { echo "tang needs Python 3.11 or newer; this is $$($(PYTHON) --version). Try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 2; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
-	@for extra in opencl webgpu opengl nvrtc; do \
+	@for extra in opencl webgpu opengl nvrtc proofs; do \
 	  $(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[$$extra]" \
-	  || echo "tang: the extra '$$extra' cannot be installed here; its backend will not run"; done
+	  || echo "tang: the extra '$$extra' cannot be installed here; what needs it will not run"; done
 	@touch $@
 
 fuzz: $(STAMP)   ## a differential campaign over every backend that runs here
 	$(BIN)/tang fuzz --backends available --examples 500 --seconds 120 --seed 1 --out build/findings
 
-test: lint types unit campaign mutants   ## everything that gates a merge (under 15 minutes on two cores)
+test: lint types unit prove campaign mutants   ## everything that gates a merge (under 15 minutes on two cores)
 
 test-gpu: $(STAMP)   ## profiles, both conformance suites and 100 draws on every backend of a machine with a GPU
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[cuda]' || true
@@ -39,6 +39,9 @@ types: $(STAMP)  ## strict types, over a link tree
 
 unit: $(STAMP)   ## fast, device, bug and golden tests
 	$(BIN)/python -m pytest -n 2
+
+prove: $(STAMP)   ## every theorem, built from source by Lean
+	$(BIN)/tang prove --fresh
 
 campaign: $(STAMP)   ## a minute of fuzzing
 	$(BIN)/tang fuzz --backends available --examples 1000 --seconds 60 --seed 1 --out build/findings

@@ -1,4 +1,4 @@
-"""The command line: `tang fuzz|verify|emit|show|rules|doctor`.
+"""The command line: `tang fuzz|verify|emit|show|rules|prove|doctor`.
 
 Exit codes: 0 all is well, 1 something was found, 2 the request was wrong. Each command lives in a
 module of its own and imports what it needs when it runs, so `tang --help` stays fast.
@@ -13,6 +13,7 @@ import typer
 from tang.cli.doctor import command as doctor
 from tang.cli.emit import command as emit
 from tang.cli.fuzz import command as fuzz
+from tang.cli.prove import command as prove
 from tang.cli.rules import command as rules
 from tang.cli.show import command as show
 from tang.cli.verify import command as verify
@@ -27,6 +28,7 @@ A program is a JSON file or FILE.py:NAME, where NAME is a tang.Graph (default: g
   tang emit examples/matmul.py --target c   print its kernels
   tang show examples/attention.py --trace   how rules rewrite it, step by step
   tang rules                                the rewrite rules
+  tang prove                                check the Lean proofs behind the rules
   tang doctor                               what runs on this machine
 
 Exit codes: 0 fine, 1 findings, 2 usage or input error.
@@ -40,6 +42,7 @@ app.command("verify")(verify)
 app.command("emit")(emit)
 app.command("show")(show)
 app.command("rules")(rules)
+app.command("prove")(prove)
 app.command("doctor")(doctor)
 
 

@@ -1,0 +1,20 @@
+"""Proofs in Lean of what the compiler relies on, and the bridge from programs to them.
+
+Offers `prove` (the gate) and `theorems`. Relies on Lean 4.35 on PATH or in the wheel of the extra
+`proofs`. It says nothing about floats: theorems are about rings, fields and orders.
+"""
+
+from __future__ import annotations
+
+from tang.errors import ProofError
+from tang.proofs.gate import Report, Theorem, prove
+
+__all__ = ["Report", "Theorem", "prove", "theorems"]
+
+
+def theorems() -> list[Theorem]:
+    """Every theorem with its statement and axioms, as checked; ProofError if the gate fails."""
+    report = prove()
+    if not report.ok:
+        raise ProofError(f"the proofs do not pass: {report.problems[0]}")
+    return list(report.theorems)

