@@ -1,17 +1,19 @@
 """Index expressions as affine forms, and back.
 
 Defines `linear`, which also carries out floor division and remainder where the parts are proved to
-separate, and `index_expr`. Relies on `proofs`. It does not touch reals.
+separate, `form_of` for normal forms, and `index_expr`. Relies on `proofs`. It does not touch reals.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from tang.ir.expr import Expr, apply, extent, index, walk
 from tang.ir.extent import ZERO, Monomial, Poly, poly
 from tang.ir.graph import Dim
-from tang.ir.view import Affine, constant
+from tang.ir.view import Affine, constant, variable
+from tang.rewrite.normal import Monomial as Powers
+from tang.rewrite.normal import Terms
 from tang.rewrite.proofs import Domain
 
 Leaf = Callable[[Expr], Affine | None]
@@ -26,6 +28,31 @@ def linear(root: Expr, leaf: Leaf, domain: Domain) -> Affine | None:
     for e in walk(root):
         done[e] = leaf(e) or _step(e, [done[a] for a in e.args], domain)
     return done[root]
+
+
+def form_of(terms: Terms, extents: Mapping[str, Poly]) -> Affine | None:
+    """A sum of products of coordinates and sizes as a form; None for any other sum."""
+    total = constant(0)
+    for m, c in terms.items():
+        term = _product_form(extents, m) if c.denominator == 1 else None
+        if term is None:
+            return None
+        total = total + term.scale(int(c))
+    return total
+
+
+def _product_form(extents: Mapping[str, Poly], m: Powers) -> Affine | None:
+    form, factor = None, poly(1)
+    for atom, power in m:
+        name = str(atom.payload)
+        if atom.op == "extent" and power > 0 and name in extents:
+            for _ in range(power):
+                factor = factor * extents[name]
+        elif atom.op == "iota" and power == 1 and form is None and name in extents:
+            form = variable(name)
+        else:
+            return None
+    return constant(factor) if form is None else form.scale(factor)
 
 
 def _step(e: Expr, args: list[Affine | None], domain: Domain) -> Affine | None:

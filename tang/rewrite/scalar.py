@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from typing import Final
 
 from tang.ir.expr import (
@@ -37,6 +38,8 @@ from tang.rewrite.proofs import Domain, domain_of
 _ARGUMENT: Final = f"{GATHERED}arg"
 """Prefix of variables that stand for index arguments in forms."""
 _NEGATIVE_ZERO: Final = "-0.0"
+_POSITIVE: Final = ("ln2", "log2e", "pi")
+"""Named numbers that are positive and finite."""
 
 
 def constant_of(root: Expr) -> Expr | None:
@@ -166,7 +169,7 @@ def is_finite(e: Expr) -> bool:
     """Whether a real is proved finite."""
     match e.op:
         case "real":
-            return isinstance(number(e), Fraction)
+            return isinstance(number(e), Fraction) or special(e) in _POSITIVE
         case "to_real":
             return True
         case "neg" | "floor" | "sin" | "erf":
@@ -200,8 +203,10 @@ def _add(a: Expr, b: Expr) -> Expr | None:
 
 
 def _mul(a: Expr, b: Expr) -> Expr | None:
-    """x · 1 → x;  x · (−1) → −x;  x · 0 → 0 for finite x."""
+    """x · 1 → x;  x · (−1) → −x;  x · 0 → 0 for finite x;  ±inf · π → ±inf, ln 2, log₂e too."""
     for x, y in ((a, b), (b, a)):
+        if special(y) in ("inf", "-inf") and special(x) in _POSITIVE:
+            return y
         if y in (real(1), index(1)):
             return x
         if y in (real(-1), index(-1)):
@@ -283,6 +288,17 @@ def _eq(a: Expr, b: Expr) -> Expr | None:
     return None
 
 
+def _literal_branches(op: str, a: Expr, b: Expr) -> Expr | None:
+    """select(c, k, l) < m or = m → select(c, k < m, l < m) for literals k, l and m."""
+    for n, (x, y) in enumerate(((a, b), (b, a))):
+        if x.op == "select" and is_constant(y) and all(map(is_constant, x.args[1:])):
+            c, *branches = x.args
+            known = [folded(op, (y, k) if n else (k, y)) for k in branches]
+            if None not in known:
+                return apply("select", c, *(k for k in known if k is not None))
+    return None
+
+
 def _isnan(a: Expr) -> Expr | None:
     """isnan x → False where x is proved no NaN;  isnan(−x) → isnan x."""
     if is_never_nan(a):
@@ -313,8 +329,8 @@ IDENTITIES: Final[dict[str, tuple[Row, ...]]] = {
     "and": (_and,),
     "or": (_or,),
     "select": (_select,),
-    "lt": (_lt,),
-    "eq": (_eq,),
+    "lt": (_lt, partial(_literal_branches, "lt")),
+    "eq": (_eq, partial(_literal_branches, "eq")),
     "isnan": (_isnan,),
     "floor": (_floor,),
     "mod": (_mod,),

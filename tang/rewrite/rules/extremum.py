@@ -1,23 +1,27 @@
 """Rules `argmax` and `gather-at-argmax`: where the largest element is, found in one pass.
 
-Defines the two rows, which serve minima too. Relies on normal forms and opened nodes. Only the
-first among equals is an argmax; the last one is left as it is written.
+Defines the two rows, which serve minima too. Relies on normal forms and opened nodes. The last
+among equals is the first of the negated positions; what lies between is left as it is written.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import prod
 from typing import Final
 
 from tang.ir import monoids
-from tang.ir.derived import le, lt
-from tang.ir.expr import INDEX, Expr, apply, arg, iota, walk
-from tang.ir.extent import Poly
-from tang.ir.graph import Comprehension
-from tang.ir.view import Affine, Read, Ref, View, variable
+from tang.ir.expr import INDEX, REAL, Expr, Sort, apply, arg, index, iota, rebuild, walk
+from tang.ir.extent import ZERO, Poly
+from tang.ir.graph import Comprehension, Fact
+from tang.ir.view import Affine, Read, Ref, View, constant, variable
 from tang.rewrite.constants import special
 from tang.rewrite.kinds import kind_of
-from tang.rewrite.normal import Ring
+from tang.rewrite.linear import form_of, index_expr
+from tang.rewrite.normal import Monomial, Ring, Terms, emit, monomial, scaled, total
 from tang.rewrite.opened import (
     NotHereError,
     Opened,
@@ -29,70 +33,163 @@ from tang.rewrite.opened import (
     plain,
 )
 from tang.rewrite.program import Program, with_reads
+from tang.rewrite.proofs import Domain, domain_of
 from tang.rewrite.rule import Edit, Requirement, Rule
+from tang.rewrite.scalar import simplifier
 
-_FIRST: Final = ("index_min", "min")
+_SIGNS: Final = {"min": 1, "index_min": 1, "max": -1, "index_max": -1}
+"""Folds that pick the least position, or minus the least of minus the positions."""
 _MONOIDS: Final = {"max": monoids.ARGMAX, "min": monoids.ARGMIN}
+_LARGEST: Final = 2**31 - 1
+"""No position is larger, whatever the size of its dim."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Pick:
+    """What a fold takes where a test holds: sign · (position + offset), as a real or an index."""
+
+    position: Expr
+    offset: Affine
+    sign: int
 
 
 def _find(program: Program, node: Comprehension) -> Edit | None:
-    """The least of select(x = max x, position, beyond)."""
-    if kind_of(node) not in _FIRST:
+    """The least of select(x = max x, position, beyond), or the largest of its negative."""
+    sign = _SIGNS.get(kind_of(node) or "")
+    if sign is None or not _may_select(program, node):
         return None
     space = Space(program, node.dims)
     try:
-        for test, position, beyond in _selections(space.full(own(space, node))):
-            as_real = position.op == "to_real"
-            where = position.args[0] if as_real else position
-            if where.sort is not INDEX or not _is_beyond(space, where, beyond):
-                continue
+        body = simplifier(node, program.facts)(space.full(own(space, node)))
+        for test, hit, miss in _selections(body):
             found = _extremum(space, node, test)
-            if found is not None and nonempty(program, node):
-                return _edit(program, node, space, found, where, as_real)
+            if found is None or not nonempty(program, node):
+                continue
+            pick = _pick(space, node, hit, miss, sign)
+            if pick is not None:
+                return _edit(program, node, space, found, pick)
     except NotHereError:
         return None
     return None
 
 
+def _may_select(program: Program, node: Comprehension) -> bool:
+    """A cheap test: a select, here or in a map that is read."""
+    if any(x.op == "select" for x in walk(*node.body)):
+        return True
+    sources = (program.node(r.source.node) for r in node.reads)
+    return any(s is not None and s.monoid is None for s in sources)
+
+
 def _selections(e: Expr) -> Iterator[tuple[Expr, Expr, Expr]]:
-    if e.op == "select":
-        test, a, b = e.args
-        yield test, a, b
-        yield apply("not", test), b, a
+    """Every test that selects, with what the expression is where it holds and where it fails."""
+    for test in dict.fromkeys(x.args[0] for x in walk(e) if x.op == "select"):
+        hit, miss = (_branch(e, test, k) for k in (1, 2))
+        yield test, hit, miss
+        yield apply("not", test), miss, hit
 
 
-def _is_beyond(space: Space, position: Expr, beyond: Expr) -> bool:
+def _branch(e: Expr, test: Expr, k: int) -> Expr:
+    """The expression with every select of the test replaced by its k-th operand."""
+    done: dict[Expr, Expr] = {}
+    for x in walk(e):
+        chosen = x.op == "select" and x.args[0] is test
+        done[x] = done[x.args[k]] if chosen else rebuild(x, tuple(done[a] for a in x.args))
+    return done[e]
+
+
+def _pick(space: Space, node: Comprehension, hit: Expr, miss: Expr, sign: int) -> _Pick | None:
+    """The position that the fold takes, where `miss` never comes before it."""
+    ring = Ring()
+    whole = _as_index(scaled(ring.terms(hit), Fraction(sign)), hit.sort)
+    if whole is None or not _is_beyond(
+        space, node, whole, scaled(ring.terms(miss), Fraction(sign))
+    ):
+        return None
+    reduce = {d.name for d in node.reduce}
+    own_part = {m: c for m, c in whole.items() if any(space.depends(a) & reduce for a, _ in m)}
+    rest = {m: c for m, c in whole.items() if m not in own_part}
+    offset = form_of(rest, space.extents)
+    if offset is None or index_expr(offset, iota, node.point) is None:
+        own_part, offset = whole, constant(0)
+    return _Pick(emit(own_part, INDEX), offset, sign) if own_part else None
+
+
+def _as_index(terms: Terms, sort: Sort) -> Terms | None:
+    """A whole sum of casts of indices as a sum of these indices."""
+    if any(c.denominator != 1 or any(p < 0 for _, p in m) for m, c in terms.items()):
+        return None
+    if sort is INDEX:
+        return terms
+    if any(a.op != "to_real" for m in terms for a, _ in m):
+        return None
+    return {monomial({a.args[0]: p for a, p in m}): c for m, c in terms.items()}
+
+
+def _is_beyond(space: Space, node: Comprehension, position: Terms, beyond: Terms) -> bool:
     """Whether the value for elements that are not the largest is at least every position."""
-    if beyond.sort is not INDEX:
-        return special(beyond) == "inf"
-    high, least = _highest(space.extents, position), beyond.payload
-    if beyond.op == "index" and isinstance(least, int):
-        if least >= 2**31 - 1:
-            return position.op == "iota"
-        return high is not None and high <= least
-    same = position.op == "iota" and beyond.op == "extent"
-    return same and space.extents[str(position.payload)] == space.extents[str(beyond.payload)]
+    if any(_is_infinite(m, c) for m, c in beyond.items()):
+        return True
+    whole = {m: Fraction(math.floor(c)) if not m else c for m, c in beyond.items()}
+    casts = any(a.op == "to_real" for m in whole for a, _ in m)
+    bound = _as_index(whole, REAL if casts else INDEX)
+    low = None if bound is None else form_of(bound, space.extents)
+    high = form_of(position, space.extents)
+    if low is None or high is None:
+        return False
+    domain = domain_of(node, space.program.facts)
+    others = {d.name: f"{d.name}'" for d in node.reduce}
+    moved = low.substitute({d: variable(o) for d, o in others.items()})
+    extents = dict(domain.extents) | {o: domain.extents[d] for d, o in others.items()}
+    if Domain(extents, domain.minimum).at_least(moved - high, ZERO):
+        return True
+    greatest = _greatest(high, space.extents, space.program.facts)
+    constant_bound = not low.terms and low.const.is_constant
+    return constant_bound and greatest is not None and greatest <= low.const.constant
 
 
-def _highest(extents: Mapping[str, Poly], e: Expr) -> int | None:
-    """An upper bound of a sum of products of coordinates with numbers ≥ 0; None if unknown."""
+def _is_infinite(m: Monomial, c: Fraction) -> bool:
+    return len(m) == 1 and m[0][1] == 1 and special(m[0][0]) == ("inf" if c > 0 else "-inf")
+
+
+def _greatest(form: Affine, extents: Mapping[str, Poly], facts: Sequence[Fact]) -> int | None:
+    """An upper bound of a form; sizes are bounded by facts, a dim alone by the last position."""
+    most = {f.symbol: f.maximum for f in facts}
+    found = _most(form.const, most)
+    for v, c in form.terms:
+        size, factor = _most(extents[v] - 1, most), _most(c, most)
+        if size is None:
+            size = _LARGEST - 1
+        if found is None or factor is None:
+            return None
+        found += max(size * factor, 0)
+    return found
+
+
+def _most(p: Poly, most: Mapping[str, int | None]) -> int | None:
+    """An upper bound of a polynomial; symbols are never negative."""
     total = 0
-    for m, c in Ring().terms(e).items():
-        part = int(c)
-        for atom, power in m:
-            size = extents.get(str(atom.payload)) if atom.op in ("iota", "extent") else None
-            if size is None or not size.is_constant or c < 0:
-                return None
-            part *= max(size.constant - (atom.op == "iota"), 0) ** power
-        total += part
+    for m, c in p.terms:
+        if c < 0:
+            total += c if not m else 0
+            continue
+        sizes = [most.get(s) for s in m]
+        if None in sizes:
+            return None
+        total += c * prod(s for s in sizes if s is not None)
     return total
+
+
+# --- the test ------------------------------------------------------------------------------------
 
 
 def _extremum(space: Space, node: Comprehension, test: Expr) -> tuple[Opened, Expr] | None:
     """The maximum or minimum that the test compares with, and its element in this space."""
     ring = Ring()
     reduce = [(d.name, d.extent) for d in node.reduce]
-    wanted = ring.canonical(test)
+    wanted = _compared(ring, test)
+    if wanted is None:
+        return None
     for a in walk(test):
         top = space.reduction(a, "max", "min")
         if top is None or space.depends(a) & {n for n, _ in reduce}:
@@ -101,20 +198,43 @@ def _extremum(space: Space, node: Comprehension, test: Expr) -> tuple[Opened, Ex
             if top.where(naming) != conditions(node, {}):
                 continue
             element = top.body(naming)
-            tests = _tests(kind_of(top.node) == "max", space.full(element), a)
-            if any(ring.canonical(t) is wanted for t in tests):
+            above = _minus(ring.terms(space.full(element)), ring.terms(space.full(a)))
+            if wanted in _tests(kind_of(top.node) == "max", above):
                 return top, element
     return None
 
 
-def _tests(largest: bool, x: Expr, m: Expr) -> tuple[Expr, ...]:
+def _tests(largest: bool, above: Terms) -> tuple[tuple[str, Terms], ...]:
     """Ways to ask whether an element is the largest (smallest), for numbers that are no NaN."""
-    low, high = (x, m) if largest else (m, x)
-    return (
-        apply("eq", x, m),
-        le(high, low),
-        apply("not", lt(low, high)),
-    )
+    below = scaled(above, Fraction(-1))
+    return ("=", above), ("=", below), ("≥", above if largest else below)
+
+
+def _compared(ring: Ring, test: Expr) -> tuple[str, Terms] | None:
+    """A comparison of reals as one of a difference with 0; None for any other test."""
+    if test.op == "not":
+        found = _compared(ring, test.args[0])
+        negated = None if found is None else _NEGATED.get(found[0])
+        return negated and (negated, scaled(found[1], Fraction(-1)) if found else {})
+    if test.op == "or" and {a.op for a in test.args} == {"lt", "eq"}:
+        less, equal = sorted(test.args, key=lambda a: a.op == "eq")
+        found = _compared(ring, less)
+        same = set(less.args) == set(equal.args)
+        return ("≥", found[1]) if found is not None and same else None
+    if test.op not in ("lt", "eq") or test.args[0].sort is not REAL:
+        return None
+    a, b = map(ring.terms, test.args)
+    return ("=", _minus(a, b)) if test.op == "eq" else (">", _minus(b, a))
+
+
+_NEGATED: Final = {">": "≥", "≥": ">"}
+
+
+def _minus(a: Terms, b: Terms) -> Terms:
+    return total([a, scaled(b, Fraction(-1))])
+
+
+# --- the edit ------------------------------------------------------------------------------------
 
 
 def _edit(
@@ -122,23 +242,22 @@ def _edit(
     node: Comprehension,
     space: Space,
     found: tuple[Opened, Expr],
-    position: Expr,
-    as_real: bool,
+    pick: _Pick,
 ) -> Edit | None:
     top, element = found
     monoid = _MONOIDS[kind_of(top.node) or "max"]
-    reads, body = compact(space.reads, (element, position))
+    reads, body = compact(space.reads, (element, pick.position))
     name = program.fresh(f"{node.name}.{monoid.name}")
     fused = Comprehension(name, node.point, reads, body, node.reduce, node.where, monoid)
     new, inserted = Ref(name, "index"), [fused]
-    if as_real:
-        cast = apply("to_real", arg(0, INDEX))
-        real = Comprehension(
-            program.fresh(f"{name}.real", [name]), node.point, (plain(fused, new),), (cast,),
+    value = _value_of(pick, node)
+    if value is not arg(0, INDEX):
+        moved = Comprehension(
+            program.fresh(f"{name}.value", [name]), node.point, (plain(fused, new),), (value,),
             outputs=("value",),
         )  # fmt: skip
-        inserted.append(real)
-        new = Ref(real.name, "value")
+        inserted.append(moved)
+        new = Ref(moved.name, "value")
     used = program.used(node.name)
     redirect = {Ref(node.name, o): new for o in used}
     kind = (tuple(d.extent for d in node.point), node.body[0].sort)
@@ -148,6 +267,17 @@ def _edit(
     text = f"{node.name}, the first {over} where x = {top.node.name} → {monoid.name} {name}"
     context = tuple(s for s in space.seen if s != node.name)
     return Edit((node.name,), tuple(inserted), node.name, text, redirect, context)
+
+
+def _value_of(pick: _Pick, node: Comprehension) -> Expr:
+    """What the fold gave, from the index that is argument 0."""
+    value = arg(0, INDEX)
+    offset = index_expr(pick.offset, iota, node.point)
+    if offset is not None and offset is not index(0):
+        value = apply("add", value, offset)
+    if pick.sign < 0:
+        value = apply("neg", value)
+    return apply("to_real", value) if node.body[0].sort is REAL else value
 
 
 # --- the value at the argmax ---------------------------------------------------------------------

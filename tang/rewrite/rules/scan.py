@@ -13,12 +13,12 @@ from typing import Final
 
 from tang.ir import monoids
 from tang.ir.expr import INDEX, Expr, apply, named, real
-from tang.ir.extent import Poly, poly
 from tang.ir.graph import Comprehension
 from tang.ir.scans import is_inclusive, scan_of
-from tang.ir.view import Affine, Ref, constant, variable
+from tang.ir.view import Affine, Ref, variable
 from tang.rewrite.kinds import INDEX_MAX, INDEX_MIN, kind_of
-from tang.rewrite.normal import Ring, emit, mul_all, scaled
+from tang.rewrite.linear import form_of
+from tang.rewrite.normal import Ring, emit, mul_all, scaled, total
 from tang.rewrite.opened import NotHereError, Opened, Space, compact, inner_env, own
 from tang.rewrite.program import Program
 from tang.rewrite.rule import Edit, Requirement, Rule
@@ -82,29 +82,9 @@ def _forms(node: Comprehension, test: Expr) -> tuple[Affine, ...] | None:
 
 def _difference(node: Comprehension, a: Expr, b: Expr) -> Affine | None:
     """a − b as a form over the dims."""
-    extents = {d.name: d.extent for d in node.dims}
-    total = constant(0)
     ring = Ring()
-    for sign, e in ((1, a), (-1, b)):
-        for m, c in ring.terms(e).items():
-            term = _term(extents, m)
-            if term is None:
-                return None
-            total = total + term.scale(int(c) * sign)
-    return total
-
-
-def _term(extents: dict[str, Poly], m: tuple[tuple[Expr, int], ...]) -> Affine | None:
-    form, factor = None, poly(1)
-    for atom, power in m:
-        if atom.op == "extent" and power > 0:
-            for _ in range(power):
-                factor = factor * extents[str(atom.payload)]
-        elif atom.op == "iota" and power == 1 and form is None and str(atom.payload) in extents:
-            form = variable(str(atom.payload))
-        else:
-            return None
-    return constant(factor) if form is None else form.scale(factor)
+    difference = total([ring.terms(a), scaled(ring.terms(b), Fraction(-1))])
+    return form_of(difference, {d.name: d.extent for d in node.dims})
 
 
 # --- decayed sums --------------------------------------------------------------------------------

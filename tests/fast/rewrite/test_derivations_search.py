@@ -99,12 +99,6 @@ def test_argmax_by_equality_is_off_in_strict_mode() -> None:
     assert not rewrite(first_among_equals(), ["argmax"], strict=True).trace
 
 
-def last_among_equals() -> Graph:
-    (i, j), x = dims(), matrix()
-    m = tg.compute("m", i, tg.max(x[i, j], j))
-    return tg.Graph(o=tg.compute("o", i, tg.max(tg.select(x[i, j] == m[i], j, -1), j)))
-
-
 def beyond_is_a_position() -> Graph:
     (i, j), x = dims(), matrix()
     m = tg.compute("m", i, tg.max(x[i, j], j))
@@ -136,7 +130,7 @@ def the_other_side() -> Graph:
 
 
 NEAR = (
-    last_among_equals, beyond_is_a_position, maximum_of_another_row, maximum_elsewhere,
+    beyond_is_a_position, maximum_of_another_row, maximum_elsewhere,
     maybe_nothing, the_other_side,
 )  # fmt: skip
 
