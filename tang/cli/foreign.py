@@ -6,12 +6,12 @@ the ending of its file says. It prints nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from tang.cli.load import UsageError, load_graph
+from tang.cli.load import UsageError, load_graph, parse_budget, parse_sizes
 
 if TYPE_CHECKING:
     from tang.emulator.budget import ErrorBudget
@@ -32,7 +32,7 @@ class Request:
     on: str = ""
     budget: str = ""
     seed: int = 0
-    sizes: Mapping[str, int]
+    sizes: Sequence[str] = ()
 
 
 def reports_of(kernels: Sequence[str], request: Request) -> list[Report]:
@@ -41,11 +41,17 @@ def reports_of(kernels: Sequence[str], request: Request) -> list[Report]:
         missing = "--spec GRAPH" if not request.spec else "--launch LAUNCH.json"
         raise UsageError(f"a foreign kernel needs {missing} as well")
     graph = load_graph(request.spec)
-    budget = _budget(request.budget)
-    return [_report(kernel, graph, request, budget) for kernel in kernels]
+    budget, sizes = parse_budget(request.budget), parse_sizes(request.sizes, [graph])
+    return [_report(kernel, graph, request, budget, sizes) for kernel in kernels]
 
 
-def _report(kernel: str, graph: Graph, request: Request, budget: ErrorBudget | None) -> Report:
+def _report(
+    kernel: str,
+    graph: Graph,
+    request: Request,
+    budget: ErrorBudget | None,
+    sizes: dict[str, int],
+) -> Report:
     from tang.verify.foreign import load_launch, verify_kernel
 
     launch = load_launch(request.launch, graph)
@@ -59,7 +65,7 @@ def _report(kernel: str, graph: Graph, request: Request, budget: ErrorBudget | N
         spec=graph,
         launch=launch,
         budget=budget,
-        sizes=request.sizes or None,
+        sizes=sizes or None,
         seed=request.seed,
         backend=request.on or None,
         name=kernel,
@@ -71,19 +77,3 @@ def _text(kernel: str) -> str:
         return Path(kernel).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as e:
         raise UsageError(f"cannot read {kernel}: {e}") from e
-
-
-def _budget(text: str) -> ErrorBudget | None:
-    """`rel=1e-3,abs=1e-6` as a budget; None for ""."""
-    from tang.emulator.budget import budget_from
-
-    if not text:
-        return None
-    settings = {}
-    for item in text.split(","):
-        name, _, number = item.partition("=")
-        try:
-            settings[name.strip()] = float(number)
-        except ValueError:
-            raise UsageError(f"--budget takes rel=1e-3,abs=1e-6, not {text!r}") from None
-    return budget_from(settings)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
+from tang.cli.given import Idle, refuse_idle
 from tang.cli.load import UsageError, load_object
 
 if TYPE_CHECKING:
@@ -60,7 +61,23 @@ _Table = Annotated[
 ]
 
 
+_OF_CAMPAIGNS = ("patience", "out")
+_OF_POWER = Idle(
+    ("seeds", "rotate", "rung", "table"), "without --power", "give --power, which plants mutants"
+)
+_WITH_POWER = (
+    Idle(("seed",), "with --power", "give --seeds"),
+    Idle(_OF_CAMPAIGNS, "with --power", "leave --power out"),
+)
+_WITH_COVERAGE = Idle(
+    ("jobs", "seconds", *_OF_CAMPAIGNS),
+    "with --coverage, which runs nothing",
+    "leave --coverage out",
+)
+
+
 def command(
+    ctx: typer.Context,
     backends: _Backends = "available",
     examples: _Examples = 500,
     seed: Annotated[int, typer.Option(min=0, help="the draws: same seed, same programs")] = 0,
@@ -91,18 +108,23 @@ def command(
 
       tang fuzz --backends mycompiler.tang:backend --examples 300
     """
+    if power and coverage:
+        raise UsageError("--coverage has no effect with --power: ask for one of them")
+    refuse_idle(ctx, *(_WITH_POWER if power else (_OF_POWER,)))
     if power:
+        mutants = _rotated(rotate, rung)
         _power(
             as_json,
             seeds=_numbers(seeds),
-            mutants=_rotated(rotate, rung),
-            backends=_backends(backends),
+            mutants=mutants,
+            backends=_planted(_backends(backends), mutants),
             examples=examples,
             jobs=jobs or os.cpu_count() or 1,
             seconds=seconds or None,
             table=table,
         )
     if coverage:
+        refuse_idle(ctx, _WITH_COVERAGE)
         _coverage(_backends(backends), examples, seed, as_json)
     from tang.fuzz.campaign import Options, run_campaign
 
@@ -153,6 +175,20 @@ def _rotated(rotate: int, rung: str) -> tuple[Mutant, ...]:
         known = ", ".join(dict.fromkeys(m.rung.value for m in MUTANTS))
         raise UsageError(f"--rung {rung}: no mutants there, but on {known}")
     return found[int(time.time() // 86400) % rotate :: rotate] if rotate else found
+
+
+def _planted(backends: tuple[str, ...], mutants: tuple[Mutant, ...]) -> tuple[str, ...]:
+    """The backends on which mutants can be planted; all must be tang's own, and some needed."""
+    foreign = next((b for b in backends if ":" in b), "")
+    if foreign:
+        raise UsageError(
+            f"--backends {foreign} has no effect with --power: mutants are planted in tang alone"
+        )
+    idle = [m for m in mutants if m.rung.value != "rewrite" and not {*backends} & {*m.languages}]
+    if len(idle) == len(mutants):
+        places = ", ".join(dict.fromkeys(x for m in idle for x in m.languages))
+        raise UsageError(f"--power plants nothing on these --backends: give one of {places}")
+    return backends
 
 
 def _power(as_json: bool, **asked: Any) -> NoReturn:  # noqa: ANN401 - fields of PowerOptions

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tang.cli.given import is_given
 from tang.cli.load import UsageError
 from tang.errors import TangError
 
@@ -29,6 +30,7 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
 @app.command()
 def command(
+    ctx: typer.Context,
     paths: Annotated[
         list[str] | None,
         typer.Argument(help="FILE.json, FILE.py or FILE.py:NAME; default: the configured graphs"),
@@ -67,7 +69,8 @@ def command(
     for name, _ in wanted:
         if name not in FORMATS:
             raise UsageError(f"unknown format {name!r}: one of {', '.join(FORMATS)}")
-    found = _config(config, bool(paths))
+    _check_apart([file for _, file in wanted])
+    found = _config(config, bool(paths) and not is_given(ctx, "config"))
     gate = Gate(
         config=found,
         patterns=tuple(_pattern(p, found.root) for p in paths or ()),
@@ -84,12 +87,20 @@ def command(
 
 
 def _config(file: Path, named: bool) -> Config:
-    """The configuration; programs that are named need none and take the usual settings."""
+    """The configuration; programs that are named need none, unless one was asked for."""
     from tang.verify.gate.config import Config, read_config
 
-    if named and not file.exists() and file == Path("pyproject.toml"):
+    if named and not file.exists():
         return Config(file=file, root=Path.cwd())
     return read_config(file, optional=named)
+
+
+def _check_apart(files: Sequence[Path | None]) -> None:
+    """Refuse a report that another one would replace."""
+    written = [f.absolute() for f in files if f is not None]
+    twice = next((f for f in written if written.count(f) > 1), None)
+    if twice is not None:
+        raise UsageError(f"two reports go to {twice}: give each a file of its own")
 
 
 def _pattern(argument: str, root: Path) -> str:

@@ -1,8 +1,8 @@
 """Program files on the command line: a graph from `FILE.json` or `FILE.py:NAME`.
 
-Defines `load_graph`, `load_object` and `parse_size`. Relies on the IR's JSON reader, which never
-executes anything, and on `runpy` for Python files, which the user asked to run. It verifies
-nothing.
+Defines `load_graph`, `load_object`, `parse_sizes` and `parse_budget`. Relies on the IR's JSON
+reader, which never executes anything, and on `runpy` for Python files, which the user asked to run.
+It verifies nothing.
 """
 
 from __future__ import annotations
@@ -10,11 +10,16 @@ from __future__ import annotations
 import importlib
 import runpy
 import sys
+from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tang.errors import GraphError, TangError
 from tang.ir import from_json
 from tang.ir.graph import Graph
+
+if TYPE_CHECKING:
+    from tang.emulator.budget import ErrorBudget
 
 
 class UsageError(TangError):
@@ -58,12 +63,40 @@ def load_object(argument: str) -> object:
         raise UsageError(f"cannot load {argument!r}: {e}") from e
 
 
-def parse_size(text: str) -> tuple[str, int]:
-    """The symbol and the number of `--size SYMBOL=NUMBER`; raises UsageError for anything else."""
-    symbol, _, number = text.partition("=")
-    if not symbol or not number.isdigit():
-        raise UsageError(f"--size takes SYMBOL=NUMBER, as in seq=16, not {text!r}")
-    return symbol, int(number)
+def parse_sizes(texts: Iterable[str], graphs: Iterable[Graph]) -> dict[str, int]:
+    """Every `--size SYMBOL=NUMBER`; raises UsageError for what none of the graphs can use."""
+    sizes: dict[str, int] = {}
+    for text in texts:
+        symbol, _, number = text.partition("=")
+        if not symbol or not number.isdigit():
+            raise UsageError(f"--size takes SYMBOL=NUMBER, as in seq=16, not {text!r}")
+        if symbol in sizes:
+            raise UsageError(f"--size {symbol} is given twice: give it once")
+        sizes[symbol] = int(number)
+    known = sorted({s for g in graphs for s in g.symbols})
+    unknown = sorted(sizes.keys() - set(known))
+    if unknown:
+        listed = ", ".join(known) or "none, all extents are numbers"
+        raise UsageError(
+            f"--size {unknown[0]} has no effect: no such symbolic extent; known: {listed}"
+        )
+    return sizes
+
+
+def parse_budget(text: str) -> ErrorBudget | None:
+    """`rel=1e-3,abs=1e-6` as a budget; None for ""."""
+    from tang.emulator.budget import budget_from
+
+    if not text:
+        return None
+    settings = {}
+    for item in text.split(","):
+        name, _, number = item.partition("=")
+        try:
+            settings[name.strip()] = float(number)
+        except ValueError:
+            raise UsageError(f"--budget takes rel=1e-3,abs=1e-6, not {text!r}") from None
+    return budget_from(settings)
 
 
 def _split(argument: str) -> tuple[Path, str]:

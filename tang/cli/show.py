@@ -11,13 +11,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tang.cli.given import Idle, refuse_idle
+
 if TYPE_CHECKING:
     from tang.ir.extent import Poly
     from tang.ir.graph import Graph
     from tang.rewrite.derivation import Stage
 
 
+_OF_TRACES = Idle(("size",), "without --trace", "give --trace, which counts bytes")
+_OF_RULES = Idle(("strict",), "with --json but no --trace", "give --trace, which applies rules")
+
+
 def command(
+    ctx: typer.Context,
     graph: Annotated[str, typer.Argument(help="FILE.json or FILE.py:NAME")],
     plan: Annotated[bool, typer.Option("--plan", help="show buffers and kernels too")] = False,
     trace: Annotated[
@@ -35,14 +42,16 @@ def command(
     has to store once, four bytes an element; a polynomial in the extents without a --size.
     Examples: tang show examples/attention.py --plan; tang show examples/attention.py --trace
     """
-    from tang.cli.load import UsageError, load_graph, parse_size
+    from tang.cli.load import UsageError, load_graph, parse_sizes
     from tang.ir import to_json, to_text
 
-    g = load_graph(graph)
     if plan and (trace or as_json):
         raise UsageError("--plan goes with neither --trace nor --json: ask for one of them")
+    if not trace:
+        refuse_idle(ctx, _OF_TRACES, *([_OF_RULES] if as_json else []))
+    g = load_graph(graph)
     if trace:
-        _show_trace(g, strict, dict(parse_size(s) for s in size or []), as_json)
+        _show_trace(g, strict, parse_sizes(size or [], [g]), as_json)
         return
     if as_json:
         print(json.dumps(json.loads(to_json(g)), indent=1))

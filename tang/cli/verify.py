@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from tang.cli.load import UsageError, parse_size
+from tang.cli.given import Idle, refuse_idle
+from tang.cli.load import UsageError
 
 if TYPE_CHECKING:
     from tang.verify.derive import Derivation
@@ -19,7 +20,19 @@ if TYPE_CHECKING:
     from tang.verify.verdict import Verdict
 
 
+_OF_KERNELS = Idle(
+    ("language", "on"), "without --spec and --launch", "give both, for foreign kernels"
+)
+_OF_GRAPHS = Idle(
+    ("backends", "math", "rules", "strict"),
+    "on foreign kernels",
+    "--language and --on say where their text runs",
+)
+_OF_RULES = Idle(("strict",), "with --rules none", "name rules")
+
+
 def command(
+    ctx: typer.Context,
     graphs: Annotated[
         list[str],
         typer.Argument(help="FILE.json or FILE.py:NAME, or kernel files with --spec and --launch"),
@@ -46,7 +59,9 @@ def command(
     launch: Annotated[str, typer.Option(help="how foreign kernels are launched: a file")] = "",
     language: Annotated[str, typer.Option(help="of foreign kernels: c, cuda, msl, opencl")] = "",
     on: Annotated[str, typer.Option(help="where CUDA text runs: cuda (a GPU) or simt")] = "",
-    budget: Annotated[str, typer.Option(help="of foreign kernels: rel=1e-3,abs=1e-6")] = "",
+    budget: Annotated[
+        str, typer.Option(help="errors to stay within besides: rel=1e-3,abs=1e-6")
+    ] = "",
 ) -> None:
     """Check programs rung by rung: rewrite, lower, expand, emit, round; or foreign kernels.
 
@@ -60,16 +75,17 @@ def command(
     from tang.verify.derive import Derivation
 
     allowed = [_verdict(a) for a in allow or []]
-    sizes = dict(parse_size(s) for s in size or [])
     if spec or launch:
+        refuse_idle(ctx, _OF_GRAPHS)
         request = Request(
             spec=spec, launch=launch, language=language, on=on, budget=budget, seed=seed,
-            sizes=sizes,
+            sizes=size or (),
         )  # fmt: skip
         _shown((r.allow(allowed) for r in reports_of(graphs, request)), as_json)
     else:
         derivation = Derivation(rules=_rules(rules), strict=strict)
-        found = _climbed(graphs, backends, seed, sizes, math, derivation)
+        refuse_idle(ctx, _OF_KERNELS, *([_OF_RULES] if derivation.rules == () else []))
+        found = _climbed(graphs, backends, seed, size or [], math, derivation, budget)
         _shown((r.allow(allowed) for r in found), as_json)
 
 
@@ -83,22 +99,24 @@ def _climbed(
     graphs: list[str],
     backends: str,
     seed: int,
-    sizes: dict[str, int],
+    size: list[str],
     math: str,
     derivation: Derivation,
+    budget: str,
 ) -> Iterator[Report]:
-    """The reports of programs, one by one."""
-    from tang.cli.load import load_graph
+    """The reports of programs, one by one, once all of them are there."""
+    from tang.cli.load import load_graph, parse_budget, parse_sizes
     from tang.verify import verify
 
     names = tuple(b.strip() for b in backends.split(",") if b.strip())
     if math not in ("portable", "native"):
         raise UsageError(f"--math is portable or native, not {math!r}")
     kind: Literal["portable", "native"] = "native" if math == "native" else "portable"
-    for argument in graphs:
-        graph = load_graph(argument)
+    loaded = [load_graph(argument) for argument in graphs]
+    sizes, within = parse_sizes(size, loaded), parse_budget(budget)
+    for argument, graph in zip(graphs, loaded, strict=True):
         yield verify(
-            graph, None, names, seed, name=argument, sizes=sizes, math=kind,
+            graph, None, names, seed, name=argument, sizes=sizes, math=kind, budget=within,
             rules=derivation.rules, strict=derivation.strict,
         )  # fmt: skip
 
@@ -120,4 +138,6 @@ def _verdict(name: str) -> Verdict:
 
     if name.upper() not in Verdict.__members__:
         raise UsageError(f"unknown verdict {name!r}: one of {', '.join(Verdict.__members__)}")
+    if name.upper() == Verdict.PASS.name:
+        raise UsageError("--allow PASS has no effect: it is always accepted; leave it out")
     return Verdict[name.upper()]
