@@ -10,9 +10,12 @@ from tang.emulator.domains import balls, domain_named
 from tang.emulator.functions import call_function
 from tang.emulator.records import Decision, Finding, Kind
 from tang.emulator.replay import Replay, replay, replay_launch
+from tang.emulator.rounder_fma import fma
 from tang.emulator.rounding import round_to
+from tang.ir.format import ALL_FORMATS as FORMATS
 
 __all__ = [
+    "FORMATS",
     "Decision",
     "ErrorBudget",
     "Finding",
@@ -23,6 +26,7 @@ __all__ = [
     "budget_from",
     "call_function",
     "domain_named",
+    "fma",
     "replay",
     "replay_launch",
     "round_to",

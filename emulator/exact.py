@@ -1,7 +1,8 @@
-"""Fused multiply-add with one rounding, in every format.
+"""Fused multiply-add with one rounding, in the formats of kernels.
 
-Defines `fma32`, `fma64` and `fma_small`. Relies on error-free transformations in f64 and on exact
-rationals where those could over- or underflow. It rounds to nearest even only.
+Defines `fma32`, `fma64` and `fma_small`; `emulator/rounder_fma.py` takes every format. Relies on
+error-free transformations in f64 and on exact rationals where those could over- or underflow. It
+rounds to nearest even only.
 
 A plain f64 evaluation of an f32 fma misrounds near ties, too rarely for random tests to see.
 """
@@ -30,7 +31,7 @@ def fma32(a: Array, b: Array, c: Array) -> Array:
     result = s.astype(np.float32)
     suspicious = (s.view(np.int64) & 0x0FFFFFFF) == 0
     if suspicious.any():
-        return _odd_sum(p, np.asarray(c, np.float64), s).astype(np.float32)[()]
+        return odd_sum(p, np.asarray(c, np.float64), s).astype(np.float32)[()]
     return result
 
 
@@ -38,13 +39,13 @@ def fma_small(a: Array, b: Array, c: Array, name: str) -> Array:
     """a·b + c for f16 (as float16) or bf16 (as f32), rounded once."""
     p = np.multiply(a, b, dtype=np.float64)
     wide = np.asarray(c, np.float64)
-    s = _odd_sum(p, wide, p + wide)
+    s = odd_sum(p, wide, p + wide)
     if name == "f16":
         return round_to(s, "f16").astype(np.float16)[()]
     return round_to(s, "bf16").astype(np.float32)[()]
 
 
-def _odd_sum(p: Array, c: Array, s: Array) -> Array:
+def odd_sum(p: Array, c: Array, s: Array) -> Array:
     """The sum p + c rounded to odd, given s = RN(p + c)."""
     p, c, s = np.atleast_1d(p), np.atleast_1d(c), np.atleast_1d(s)
     back = s - p
@@ -66,13 +67,14 @@ def fma64(a: Array, b: Array, c: Array) -> Array:
     a, b, c = np.broadcast_arrays(*(np.atleast_1d(np.asarray(x, np.float64)) for x in (a, b, c)))
     plain = a * b + c
     result = _fma64_safe(a, b, c, plain)
-    risky = np.isfinite(a) & np.isfinite(b) & np.isfinite(c) & ~_is_safe(a, b, c)
+    risky = np.isfinite(a) & np.isfinite(b) & np.isfinite(c) & ~is_safe(a, b, c)
     for i in np.flatnonzero(risky):
         result[i] = _fma_rational(float(a[i]), float(b[i]), float(c[i]), float(plain[i]))
     return result[0] if uniform else result
 
 
-def _is_safe(a: Array, b: Array, c: Array) -> Array:
+def is_safe(a: Array, b: Array, c: Array) -> Array:
+    """Where no step of the transformations of a·b + c can over- or underflow."""
     product = np.abs(a) * np.abs(b)
     sizes = (np.abs(a) < 2.0**500) & (np.abs(b) < 2.0**500) & (np.abs(c) < 2.0**900)
     zero = (a == 0) | (b == 0)
@@ -82,22 +84,24 @@ def _is_safe(a: Array, b: Array, c: Array) -> Array:
 
 
 def _fma64_safe(a: Array, b: Array, c: Array, plain: Array) -> Array:
-    p, e = _two_product(a, b)
-    uh, ul = _two_sum(c, e)
-    th, tl = _two_sum(p, uh)
-    low = _odd_sum(tl, ul, tl + ul)
+    p, e = two_product(a, b)
+    uh, ul = two_sum(c, e)
+    th, tl = two_sum(p, uh)
+    low = odd_sum(tl, ul, tl + ul)
     fused = th + low
     exact_zero = (p + c == 0) & (e == 0)
     return np.where(np.isfinite(plain) & ~exact_zero, fused, plain)
 
 
-def _two_sum(a: Array, b: Array) -> tuple[Array, Array]:
+def two_sum(a: Array, b: Array) -> tuple[Array, Array]:
+    """The rounded sum and its error (Knuth)."""
     s = a + b
     back = s - a
     return s, (a - (s - back)) + (b - back)
 
 
-def _two_product(a: Array, b: Array) -> tuple[Array, Array]:
+def two_product(a: Array, b: Array) -> tuple[Array, Array]:
+    """The rounded product and its error (Dekker, Veltkamp)."""
     p = a * b
     (ah, al), (bh, bl) = _split(a), _split(b)
     return p, ((ah * bh - p) + ah * bl + al * bh) + al * bl

@@ -1,13 +1,17 @@
-"""Makes the hand-written kernels importable under importlib mode."""
+"""Makes the hand-written kernels and the exact references importable under importlib mode."""
 
 import importlib.util
 import sys
 from pathlib import Path
 
-_SPEC = importlib.util.spec_from_file_location(
-    "emulator_kernels", Path(__file__).with_name("kernels.py")
-)
-if _SPEC is not None and _SPEC.loader is not None and "emulator_kernels" not in sys.modules:
-    module = importlib.util.module_from_spec(_SPEC)
-    sys.modules["emulator_kernels"] = module
-    _SPEC.loader.exec_module(module)
+_HELPERS = {
+    "emulator_kernels": "kernels.py",
+    "exact_rounding": "exact_rounding.py",
+}
+
+for _name, _file in _HELPERS.items():
+    _spec = importlib.util.spec_from_file_location(_name, Path(__file__).with_name(_file))
+    if _spec is not None and _spec.loader is not None and _name not in sys.modules:
+        module = importlib.util.module_from_spec(_spec)
+        sys.modules[_name] = module
+        _spec.loader.exec_module(module)
