@@ -26,7 +26,8 @@ Value = Any
 class Motif:
     """A program, what its inputs hold, and the sizes of its symbols.
 
-    aim  what it is there for: "rules", "gradient", or the name of a rule applied on request
+    aim  what it is there for: "rules", "gradient", "compilers" (of texts), or the name of a rule
+         that is applied on request
     """
 
     graph: Graph
@@ -58,9 +59,9 @@ class Draft:
         self.plans.append(plan)
         return tg.input(plan.name, tuple(s.poly for s in shape), sort.value)
 
-    def dyadic(self, *shape: Size) -> Tensor:
-        """An input of multiples of 1/8 in every draw."""
-        plan = InputPlan(f"x{len(self.plans)}", shape, REAL, "dyadic")
+    def filled(self, profile: str, *shape: Size) -> Tensor:
+        """An input with data of this profile: "dyadic", say, or "nonfinite"."""
+        plan = InputPlan(f"x{len(self.plans)}", shape, REAL, profile)
         self.plans.append(plan)
         return tg.input(plan.name, tuple(s.poly for s in shape))
 

@@ -22,7 +22,7 @@ from tang.ir.graph import Graph
 def draw_motif(source: Source) -> Motif:
     """A random motif; shrinks to the softmax of a single score."""
     draft = Draft(source)
-    aim = weighted(source, ((50, "rules"), (37, "gradient"), (7, "segment-sum"), (6, "chunk-scan")))
+    aim = weighted(source, _AIMS)
     found = choose(source, _BY_AIM[aim])(draft)
     if isinstance(found, Graph):
         graph = found
@@ -178,6 +178,17 @@ def _running(d: Draft) -> list[Tensor]:
     return [d.node((t, c), fold(tg.select(until, x[s, c], neutral), over=s))]
 
 
+def _twins(d: Draft) -> list[Tensor]:
+    """Operations on a value and itself: NaN and infinities tell x − x from 0, x / x from 1."""
+    rows, cols = d.size(2, 4), d.size(1, 4)
+    x = d.filled("nonfinite", rows, cols)
+    i, k = tg.dim("i", rows.poly), tg.dim("k", cols.poly)
+    y = x[i, k] if d.yes() else x[i, k] * d.real(1, 4)
+    tests = (y < y, y <= y, y == y)
+    sides = [d.node((i, k), v) for v in (y - y, y / y, tg.select(d.pick(tests), y, 2.0))]
+    return [d.node((i,), tg.sum(side[i, k], over=k)) if d.yes(25) else side for side in sides]
+
+
 # --- products, views -----------------------------------------------------------------------------
 
 
@@ -226,8 +237,12 @@ _KINDS: Final[tuple[Kind, ...]] = (
     _picks, _picks, _running, _products, _views, _views,
 )  # fmt: skip
 
+_AIMS: Final = (
+    (46, "rules"), (34, "gradient"), (7, "segment-sum"), (6, "chunk-scan"), (7, "compilers"),
+)  # fmt: skip
 _BY_AIM: Final[dict[str, tuple[Kind, ...]]] = {
     "rules": (*_KINDS, *PATTERNS),
     "gradient": (*GRADIENTS, *_KINDS[:: len(_KINDS) // 3]),
+    "compilers": (_twins,),
     **ON_REQUEST,
 }

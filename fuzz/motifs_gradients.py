@@ -150,7 +150,7 @@ def _tied(x: Value) -> Value:
 def _chequered(d: Draft) -> list[Tensor]:
     """An extremum on a chessboard of ties: the first by row is not the first by column."""
     rows, cols = d.size(2, 4), d.size(2, 4)
-    x = d.dyadic(rows, cols)
+    x = d.filled("dyadic", rows, cols)
     i, k = tg.dim("i", rows.poly), tg.dim("k", cols.poly)
     odd = tg.real((i + k) % 2)
     if d.yes():
