@@ -11,13 +11,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tang.cli.given import Idle, refuse_idle
 from tang.errors import ProofError
 
 if TYPE_CHECKING:
     from tang.proofs import Report, Theorem
 
 
+_OF_TEXT = Idle(("rule",), "with --json, which has every theorem", "leave --json out")
+
+
 def command(
+    ctx: typer.Context,
     rule: Annotated[str, typer.Option("--rule", help="show one rule with its theorem")] = "",
     fresh: Annotated[bool, typer.Option("--fresh", help="build from source, no cache")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="the report as JSON")] = False,
@@ -28,6 +33,8 @@ def command(
     """
     from tang.proofs import prove
 
+    if as_json:
+        refuse_idle(ctx, _OF_TEXT)
     report = prove(fresh=fresh, say=lambda line: typer.echo(f"tang: {line}", err=True))
     if as_json:
         print(json.dumps(report.to_data(), indent=1, ensure_ascii=False))

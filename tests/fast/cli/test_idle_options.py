@@ -22,6 +22,7 @@ VALUES = {
     "--rules": "none", "--math": "native", "--backends": "c", "--on": "simt", "--language": "cuda",
     "--size": "n=3", "--seeds": "1,2", "--rotate": "2", "--rung": "lower", "--table": "t.json",
     "--seed": "1", "--patience": "5", "--out": "there", "--jobs": "1", "--seconds": "5",
+    "--rule": "argmax",
 }  # fmt: skip
 FOREIGN = ("verify", "k.cu", "--spec", MATMUL, "--launch", "k.json")
 MODES = {
@@ -46,6 +47,8 @@ MODES = {
     "show-trace": (("show", MATMUL, "--trace"), "--plan", "--size --strict --trace"),
     "emit": (("emit", MATMUL), "", "--target"),
     "rules": (("rules",), "", ""),
+    "prove": (("prove",), "", "--rule --fresh"),
+    "prove-json": (("prove", "--json"), "--rule", "--fresh"),
     "doctor": (("doctor",), "", ""),
     "fuzz": (
         ("fuzz", "--backends", "none"),
@@ -102,6 +105,11 @@ def test_every_option_is_used_or_refused_in_every_mode(mode):
     listed = {*refused.split(), *used.split()}
     assert not set(refused.split()) & set(used.split())
     assert listed | ALWAYS == known | ALWAYS
+
+
+def test_every_command_has_its_modes_here():
+    commands = typer.main.get_command(cli.app).commands
+    assert {request[0] for request, _, _ in MODES.values()} == set(commands)
 
 
 @pytest.mark.parametrize(
