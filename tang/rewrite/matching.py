@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from tang.errors import GraphError
-from tang.ir.expr import Expr, apply, arg, real, state, substitute, walk
+from tang.ir.expr import Expr, apply, arg, real, rebuild, state, substitute, walk
 from tang.ir.extent import Poly
 from tang.ir.graph import Comprehension, reads_of
 from tang.ir.monoid import Monoid
@@ -42,6 +42,28 @@ def moved_args(root: Expr, places: Sequence[int]) -> Expr:
 
 def _position(e: Expr) -> int:
     return e.payload if isinstance(e.payload, int) else 0
+
+
+def branch(e: Expr, test: Expr, k: int) -> Expr:
+    """The expression with every select of the test replaced by its k-th operand (1: it holds)."""
+    done: dict[Expr, Expr] = {}
+    for x in walk(e):
+        chosen = x.op == "select" and x.args[0] is test
+        done[x] = done[x.args[k]] if chosen else rebuild(x, tuple(done[a] for a in x.args))
+    return done[e]
+
+
+def tests_of(e: Expr) -> list[Expr]:
+    """Every test by which something below selects, once."""
+    return list(dict.fromkeys(x.args[0] for x in walk(e) if x.op == "select"))
+
+
+def may_select(program: Program, node: Comprehension) -> bool:
+    """Whether a body may come to a select, here or in a map that it reads: a cheap test."""
+    if any(x.op == "select" for x in walk(*node.body)):
+        return True
+    sources = (program.node(r.source.node) for r in node.reads)
+    return any(s is not None and s.monoid is None for s in sources)
 
 
 def tidy(node: Comprehension) -> Comprehension:

@@ -14,13 +14,14 @@ from math import prod
 from typing import Final
 
 from tang.ir import monoids
-from tang.ir.expr import INDEX, REAL, Expr, Sort, apply, arg, index, iota, rebuild, walk
+from tang.ir.expr import INDEX, REAL, Expr, Sort, apply, arg, index, iota, walk
 from tang.ir.extent import ZERO, Poly
 from tang.ir.graph import Comprehension, Fact
 from tang.ir.view import Affine, Read, Ref, View, constant, variable
 from tang.rewrite.constants import special
 from tang.rewrite.kinds import kind_of
 from tang.rewrite.linear import form_of, index_expr
+from tang.rewrite.matching import branch, may_select, tests_of
 from tang.rewrite.normal import Monomial, Ring, Terms, emit, monomial, scaled, total
 from tang.rewrite.opened import (
     NotHereError,
@@ -56,7 +57,7 @@ class _Pick:
 def _find(program: Program, node: Comprehension) -> Edit | None:
     """The least of select(x = max x, position, beyond), or the largest of its negative."""
     sign = _SIGNS.get(kind_of(node) or "")
-    if sign is None or not _may_select(program, node):
+    if sign is None or not may_select(program, node):
         return None
     space = Space(program, node.dims)
     try:
@@ -73,29 +74,12 @@ def _find(program: Program, node: Comprehension) -> Edit | None:
     return None
 
 
-def _may_select(program: Program, node: Comprehension) -> bool:
-    """A cheap test: a select, here or in a map that is read."""
-    if any(x.op == "select" for x in walk(*node.body)):
-        return True
-    sources = (program.node(r.source.node) for r in node.reads)
-    return any(s is not None and s.monoid is None for s in sources)
-
-
 def _selections(e: Expr) -> Iterator[tuple[Expr, Expr, Expr]]:
     """Every test that selects, with what the expression is where it holds and where it fails."""
-    for test in dict.fromkeys(x.args[0] for x in walk(e) if x.op == "select"):
-        hit, miss = (_branch(e, test, k) for k in (1, 2))
+    for test in tests_of(e):
+        hit, miss = (branch(e, test, k) for k in (1, 2))
         yield test, hit, miss
         yield apply("not", test), miss, hit
-
-
-def _branch(e: Expr, test: Expr, k: int) -> Expr:
-    """The expression with every select of the test replaced by its k-th operand."""
-    done: dict[Expr, Expr] = {}
-    for x in walk(e):
-        chosen = x.op == "select" and x.args[0] is test
-        done[x] = done[x.args[k]] if chosen else rebuild(x, tuple(done[a] for a in x.args))
-    return done[e]
 
 
 def _pick(space: Space, node: Comprehension, hit: Expr, miss: Expr, sign: int) -> _Pick | None:
@@ -214,8 +198,9 @@ def _compared(ring: Ring, test: Expr) -> tuple[str, Terms] | None:
     """A comparison of reals as one of a difference with 0; None for any other test."""
     if test.op == "not":
         found = _compared(ring, test.args[0])
-        negated = None if found is None else _NEGATED.get(found[0])
-        return negated and (negated, scaled(found[1], Fraction(-1)) if found else {})
+        if found is None or found[0] not in _NEGATED:
+            return None
+        return _NEGATED[found[0]], scaled(found[1], Fraction(-1))
     if test.op == "or" and {a.op for a in test.args} == {"lt", "eq"}:
         less, equal = sorted(test.args, key=lambda a: a.op == "eq")
         found = _compared(ring, less)

@@ -1,63 +1,123 @@
-"""Rules `gate-to-where` and `recognise-scan`: prefix sums in the form that costs linear time.
+"""Rules `gate-to-where`, `zero-gate-to-where` and `recognise-scan`: prefix sums in linear time.
 
-Defines the two rows. Relies on `tang.ir.scans` for the form itself, on weights and normal forms.
+Defines the three rows. Relies on `tang.ir.scans` for the form itself, on weights and normal forms.
 It makes the scan; cutting it into chunks is `chunk-scan`, running it in order a schedule's work.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
 
 from tang.ir import monoids
-from tang.ir.expr import INDEX, Expr, apply, named, real
+from tang.ir.expr import INDEX, Expr, apply, index, named, real, walk
+from tang.ir.extent import ZERO
 from tang.ir.graph import Comprehension
 from tang.ir.scans import is_inclusive, scan_of
 from tang.ir.view import Affine, Ref, variable
-from tang.rewrite.kinds import INDEX_MAX, INDEX_MIN, kind_of
+from tang.rewrite.kinds import kind_of
 from tang.rewrite.linear import form_of
-from tang.rewrite.normal import Ring, emit, mul_all, scaled, total
+from tang.rewrite.matching import branch, tests_of
+from tang.rewrite.normal import Monomial, Ring, Terms, emit, mul_all, scaled, total
 from tang.rewrite.opened import NotHereError, Opened, Space, compact, inner_env, own
 from tang.rewrite.program import Program
+from tang.rewrite.proofs import Domain, domain_of
 from tang.rewrite.rule import Edit, Requirement, Rule
+from tang.rewrite.scalar import Simplifier, constant_of, simplifier
 from tang.rewrite.weights import is_weight, spread, weight_of
 
 # --- gates ---------------------------------------------------------------------------------------
 
-_NEUTRAL: Final = {
+_NEUTRAL: Final[dict[str, Expr]] = {
     "sum": real(0), "prod": real(1), "max": named("-inf"), "min": named("inf"),
-    "index_sum": monoids.COUNT.identity and monoids.COUNT.identity[0],
-    "index_max": INDEX_MAX.identity and INDEX_MAX.identity[0],
-    "index_min": INDEX_MIN.identity and INDEX_MIN.identity[0],
+    "index_sum": index(0), "index_max": index(-(2**31)), "index_min": index(2**31 - 1),
 }  # fmt: skip
 """What an element contributes that contributes nothing."""
+_DEPTH: Final = 3
+"""Maps behind maps in which a gate is looked for."""
 
 
 def _gate(program: Program, node: Comprehension) -> Edit | None:
+    """A select on dims, however deep, under which the body comes to the neutral element."""
     neutral = _NEUTRAL.get(kind_of(node) or "")
+    if neutral is None:
+        return None
     body = node.body[0]
-    if neutral is None or body.op != "select":
-        return None
-    test, inner, other = body.args
-    if inner is neutral and other is not neutral:
-        test, inner, other = apply("not", test), other, inner
-    if other is not neutral:
-        return None
-    found = _forms(node, test)
-    if not found or not any(f.variables & {d.name for d in node.reduce} for f in found):
-        return None
-    reads, exprs = compact(node.reads, (inner,))
+    for test, k in _gates(body):
+        found = _forms(node, test if k == 1 else apply("not", test))
+        if not found or not _concerns(node, found):
+            continue
+        inner, outside = branch(body, test, k), branch(body, test, 3 - k)
+        if constant_of(outside) is not neutral or constant_of(inner) is neutral:
+            continue
+        edit = _restricted(program, node, found, inner)
+        if edit is not None:
+            return edit
+    return None
+
+
+def _gates(e: Expr) -> Iterator[tuple[Expr, int]]:
+    """Every test that selects, with the operand that is taken inside of the gate."""
+    return ((test, k) for test in tests_of(e) for k in (1, 2))
+
+
+def _concerns(node: Comprehension, forms: Sequence[Affine]) -> bool:
+    return any(f.variables & {d.name for d in node.reduce} for f in forms)
+
+
+def _restricted(
+    program: Program, node: Comprehension, forms: Sequence[Affine], body: Expr
+) -> Edit | None:
+    """The fold of a body over the points where these forms are ≥ 0, too."""
+    reads, exprs = compact(node.reads, (body,))
     changed = Comprehension(
-        node.name, node.point, reads, exprs, node.reduce, (*node.where, *found), node.monoid
+        node.name, node.point, reads, exprs, node.reduce, (*node.where, *forms), node.monoid
     )
-    shown = ", ".join(f"{f} ≥ 0" for f in found)
     if any(_types(changed, o) != program.type_of(Ref(node.name, o))
            for o in program.used(node.name)):  # fmt: skip
         return None
+    shown = ", ".join(f"{f} ≥ 0" for f in forms)
     text = f"{node.name} over a gated body → over the points where {shown}"
     return Edit((node.name,), (changed,), node.name, text)
+
+
+def _zero_gate(program: Program, node: Comprehension) -> Edit | None:
+    """The same over the reals, where 0 · x = 0, and through maps, which stay as they are."""
+    neutral = _NEUTRAL.get(kind_of(node) or "")
+    if neutral is None or not _may_gate(program, node, _DEPTH):
+        return None
+    space, domain = Space(program, node.dims), domain_of(node, program.facts)
+    try:
+        body = space.full(own(space, node))
+    except NotHereError:
+        return None
+    for test, k in _gates(body):
+        found = _forms(node, test if k == 1 else apply("not", test)) or ()
+        new = tuple(f for f in found if not domain.at_least(f, ZERO))
+        if not new or not _concerns(node, new) or not _vanishes(branch(body, test, 3 - k), neutral):
+            continue
+        edit = _restricted(program, node, new, node.body[0])
+        if edit is not None:
+            return replace(edit, context=tuple(s for s in space.seen if s != node.name))
+    return None
+
+
+def _may_gate(program: Program, node: Comprehension, depth: int) -> bool:
+    """A cheap test: a select on coordinates, here or in the maps that are read."""
+    if any(x.op == "select" and x.args[0].names for x in walk(*node.body)):
+        return True
+    sources = (program.node(r.source.node) for r in node.reads if depth)
+    return any(
+        s is not None and s.monoid is None and _may_gate(program, s, depth - 1) for s in sources
+    )
+
+
+def _vanishes(e: Expr, neutral: Expr) -> bool:
+    """Whether an expression over finite numbers comes to the neutral element."""
+    simpler = Simplifier(Domain({}, {}), ())
+    return simpler(Ring().canonical(simpler(e))) is neutral
 
 
 def _types(node: Comprehension, output: str) -> tuple[object, object]:
@@ -92,11 +152,16 @@ def _difference(node: Comprehension, a: Expr, b: Expr) -> Affine | None:
 
 @dataclass(frozen=True, slots=True)
 class _Decay:
-    """The factor that an element keeps per step: a(s), which positions hold it, and its text."""
+    """The factor that an element keeps per step, a(s), and whether its own is among them.
+
+    used    positions of the factors that hold it
+    beside  what they hold besides
+    """
 
     each: Expr
     own_too: bool
     used: frozenset[int]
+    beside: Expr | None = None
 
 
 def _scan(program: Program, node: Comprehension) -> Edit | None:
@@ -104,14 +169,27 @@ def _scan(program: Program, node: Comprehension) -> Edit | None:
         return None
     (over,), space = node.reduce, Space(program, node.dims)
     try:
-        parts = spread(space, own(space, node))
         for along in node.point:
             at = variable(along.name) - variable(over.name)
             if node.where == (at,) and along.extent == over.extent:
+                parts = _ungated(space, node, along.name)
                 return _affine(program, node, space, parts, along.name, over.name)
     except NotHereError:
         return None
     return None
+
+
+def _ungated(space: Space, node: Comprehension, t: str) -> list[Expr]:
+    """The factors of the body; those that depend on t without the gates that hold anyway."""
+    known = simplifier(node, space.program.facts)
+    found: list[Expr] = []
+    for p in spread(space, own(space, node)):
+        full = space.full(p) if t in space.depends(p) else p
+        if full.op != "exp2" and not any(x.op == "select" for x in walk(full)):
+            found.append(p)
+        else:
+            found += spread(space, known(full))
+    return found
 
 
 def _affine(
@@ -119,6 +197,7 @@ def _affine(
 ) -> Edit | None:
     for decay in _decays(space, parts, t, s):
         rest = [p for k, p in enumerate(parts) if k not in decay.used]
+        rest += [decay.beside] if decay.beside is not None else []
         if any(t in space.depends(space.full(p)) for p in (*rest, decay.each)):
             continue
         added = mul_all([*([decay.each] if decay.own_too else []), *rest])
@@ -148,14 +227,20 @@ def _decays(space: Space, parts: list[Expr], t: str, s: str) -> Iterator[_Decay]
 
 def _product_between(space: Space, o: Opened, n: int, t: str, s: str) -> Iterator[_Decay]:
     """Π a(r) over s < r ≤ t, or over s ≤ r ≤ t."""
+    own_too = _between(space, o, t, s)
+    if own_too is not None:
+        yield _Decay(_at(space, o, s), own_too, frozenset((n,)))
+
+
+def _between(space: Space, o: Opened, t: str, s: str) -> bool | None:
+    """Whether a fold over s ≤ r ≤ t holds the element at s too; None for other points."""
     if len(o.node.reduce) != 1:
-        return
+        return None
     r = space.add(o.node.reduce[0])
     end = variable(t) - variable(r)
     start = variable(r) - variable(s)
-    for first, own_too in ((start - 1, False), (start, True)):
-        if o.where([r]) == frozenset((end, first)):
-            yield _Decay(_at(space, o, s), own_too, frozenset((n,)))
+    known = {frozenset((end, start - 1)): False, frozenset((end, start)): True}
+    return known.get(o.where([r]))
 
 
 def _at(space: Space, o: Opened, s: str) -> Expr:
@@ -188,28 +273,44 @@ def _pair(above: Opened, below: Opened, t: str, s: str) -> bool:
 
 
 def _exponential(space: Space, p: Expr, n: int, t: str, s: str) -> Iterator[_Decay]:
-    """exp2(κ·(L(t) − L(s))) for a running sum L."""
+    """exp2(κ·(L(t) − L(s)) + …) for a running sum L, exp2(κ·Σ a(r) + …) over s < r ≤ t."""
     weight = weight_of([p])
     if weight is None or weight.conditions:
         return
     ring = Ring()
     terms = ring.terms(space.full(weight.exponent))
-    if len(terms) != 2:
-        return
-    for (first, c), (second, d) in (tuple(terms.items()), tuple(terms.items())[::-1]):
+    for first, c in terms.items():
         for atom, power in first:
-            above = space.reduction(atom, "sum")
-            if above is None or power != 1 or not is_inclusive(above.node) or c != -d:
+            above = space.reduction(atom, "sum") if power == 1 else None
+            found = above and _step(space, terms, first, atom, above, t, s)
+            if above is None or not found:
                 continue
-            gone, kept = set(first) - set(second), set(second) - set(first)
-            if gone != {(atom, 1)} or len(kept) != 1:
-                continue
-            below = space.reduction(next(iter(kept))[0], "sum")
-            if below is not None and _pair(above, below, t, s):
-                scale = tuple(ap for ap in first if ap[0] is not atom)
-                step = ring.terms(_at(space, above, s))
-                each = apply("exp2", emit(scaled(step, Fraction(c), scale)))
-                yield _Decay(each, False, frozenset((n,)))
+            own_too, used = found
+            scale = tuple(ap for ap in first if ap[0] is not atom)
+            step = ring.terms(_at(space, above, s))
+            each = apply("exp2", emit(scaled(step, Fraction(c), scale)))
+            rest = {m: k for m, k in terms.items() if m not in used}
+            beside = apply("exp2", emit(rest)) if rest else None
+            yield _Decay(each, own_too, frozenset((n,)), beside)
+
+
+def _step(
+    space: Space, terms: Terms, first: Monomial, atom: Expr, above: Opened, t: str, s: str
+) -> tuple[bool, frozenset[Monomial]] | None:
+    """Whether a sum in an exponent that grows by a(t) holds a(s) too, and the terms it takes."""
+    own_too = _between(space, above, t, s)
+    if own_too is not None:
+        return own_too, frozenset((first,))
+    if not is_inclusive(above.node):
+        return None
+    for second, d in terms.items():
+        gone, kept = set(first) - set(second), set(second) - set(first)
+        if d != -terms[first] or gone != {(atom, 1)} or len(kept) != 1:
+            continue
+        below = space.reduction(next(iter(kept))[0], "sum")
+        if below is not None and _pair(above, below, t, s):
+            return False, frozenset((first, second))
+    return None
 
 
 GATE_TO_WHERE: Final = Rule(
@@ -219,6 +320,17 @@ GATE_TO_WHERE: Final = Rule(
     frozenset(),
     "Tang.gate_to_where",
     _gate,
+)
+
+ZERO_GATE_TO_WHERE: Final = Rule(
+    "zero-gate-to-where",
+    "Σ gate · x, gate 0 but where a condition on dims holds → Σ gate · x over the points where it "
+    "holds; any fold whose body is neutral elsewhere",
+    "real field",
+    frozenset({Requirement.FINITE}),
+    "Tang.zero_gate_to_where",
+    _zero_gate,
+    recalled=True,
 )
 
 RECOGNISE_SCAN: Final = Rule(
