@@ -17,7 +17,7 @@ from tang.rewrite.rules.gradient_stop import STOP_MAX_GRADIENT
 from tang.rewrite.rules.hoist import HOIST_INVARIANT_FACTORS
 from tang.rewrite.rules.logsumexp import LOGSUMEXP
 from tang.rewrite.rules.maps import SUBSTITUTE_MAPS
-from tang.rewrite.rules.readback import READ_BACK, READ_BACK_MEAN
+from tang.rewrite.rules.readback import READ_BACK, READ_BACK_MASS, READ_BACK_MEAN
 from tang.rewrite.rules.scan import GATE_TO_WHERE, RECOGNISE_SCAN, ZERO_GATE_TO_WHERE
 from tang.rewrite.rules.segment import SEGMENT_SUM
 from tang.rewrite.rules.siblings import MERGE_SIBLINGS
@@ -31,7 +31,7 @@ _RECOGNISE: Final = (
     STOP_MAX_GRADIENT,
     STABILIZE_SOFTMAX, SHIFT_SOFTMAX, LOGSUMEXP, WELFORD,
     GATE_TO_WHERE, ZERO_GATE_TO_WHERE, RECOGNISE_SCAN,
-    ARGMAX, GATHER_AT_ARGMAX, TOP_K, READ_BACK, READ_BACK_MEAN,
+    ARGMAX, GATHER_AT_ARGMAX, TOP_K, READ_BACK_MASS, READ_BACK, READ_BACK_MEAN,
 )  # fmt: skip
 
 _PLAIN: Final = (SIMPLIFY_EXPR, COMMON_SUBEXPRESSION, COMPOSE_VIEWS)

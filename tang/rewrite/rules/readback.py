@@ -1,7 +1,7 @@
-"""Rules `read-back` and `read-back-mean`: what a larger reduction keeps is not computed again.
+"""Rules `read-back`, `read-back-mass` and `read-back-mean`: what a larger reduction keeps.
 
-Defines the two rows. Relies on normal forms and opened nodes. They make no reduction: another rule
-has made the larger one.
+Defines the three rows. Relies on normal forms and opened nodes. They make no reduction: another
+rule has made the larger one.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ from tang.rewrite.opened import (
 )
 from tang.rewrite.program import Program
 from tang.rewrite.rule import Edit, Requirement, Rule
+from tang.rewrite.scores import Sum, stable_score
+from tang.rewrite.weights import is_weight, spread, weight_of
 
 _KEEPS: Final = {
     "max": ("online_softmax", "logsumexp", "argmax"),
@@ -57,7 +59,9 @@ def _extremum(program: Program, node: Comprehension) -> Edit | None:
     return None
 
 
-def _candidates(program: Program, node: Comprehension) -> Iterator[Comprehension]:
+def _candidates(
+    program: Program, node: Comprehension, kinds: Sequence[str] | None = None
+) -> Iterator[Comprehension]:
     """Larger reductions over something that the node reads too, or that is read through a map."""
     seen: dict[str, None] = {}
     sources = [r.source.node for r in reads_of(node)]
@@ -66,7 +70,7 @@ def _candidates(program: Program, node: Comprehension) -> Iterator[Comprehension
         if reader.monoid is None:
             seen.update(dict.fromkeys(r.name for r in program.readers(reader.name)))
     found = (program.node(name) for name in seen)
-    wanted = _KEEPS.get(kind_of(node) or "", ())
+    wanted = _KEEPS.get(kind_of(node) or "", ()) if kinds is None else kinds
     yield from (n for n in found if n is not None and kind_of(n) in wanted)
 
 
@@ -120,6 +124,73 @@ def _context(program: Program, larger: Comprehension) -> tuple[str, ...]:
     """The larger reduction and the maps that it reads."""
     nodes = (program.node(r.source.node) for r in reads_of(larger))
     return (larger.name, *dict.fromkeys(n.name for n in nodes if n is not None and not n.monoid))
+
+
+# --- masses ---------------------------------------------------------------------------------------
+
+
+def _mass(program: Program, node: Comprehension) -> Edit | None:
+    """before: Σ exp(s − max s) beside an online softmax of s → after: the l that it keeps.
+
+    The online softmax moves to the place of the sum where it stands behind it, so that whatever
+    reads the mass reads it from there; what it reads itself lies before that place.
+    """
+    if kind_of(node) != "sum" or not any(x.op == "exp2" for x in walk(*node.body)):
+        return None
+    try:
+        for larger in _candidates(program, node, ("online_softmax", "logsumexp")):
+            if larger.name != node.name and _is_mass(program, node, larger):
+                edit = _read_mass(program, node, larger)
+                if edit is not None:
+                    return edit
+    except NotHereError:
+        return None
+    return None
+
+
+def _is_mass(program: Program, node: Comprehension, larger: Comprehension) -> bool:
+    """Whether a sum is that of exp(s − max s) for the scores s of the larger one."""
+    kept = larger.tensor(_second(larger)).dims
+    if tuple(d.extent for d in kept) != tuple(d.extent for d in node.point):
+        return False
+    mine = Space(program, node.dims)
+    parts = spread(mine, own(mine, node))
+    weight = weight_of(parts) if all(is_weight(p) for p in parts) else None
+    found = weight and stable_score(Sum(mine, node, weight), exact=False)
+    if not found:
+        return False
+    space, ring = Space(program, larger.dims), Ring()
+    at = {d.name: variable(k.name) for d, k in zip(node.point, kept, strict=True)}
+    inner, wanted = Opened(space, node, at), space.full(own(space, larger))
+    for naming in inner.namings([(d.name, d.extent) for d in larger.reduce]):
+        if inner.where(naming) == conditions(larger, {}):
+            score = space.moved(found.score, mine.reads, node.dims, inner.inner(naming))
+            if ring.same(space.full(score), wanted):
+                return True
+    return False
+
+
+def _second(larger: Comprehension) -> str:
+    return larger.monoid.components[1].name if larger.monoid else ""
+
+
+def _read_mass(program: Program, node: Comprehension, larger: Comprehension) -> Edit | None:
+    new = Ref(larger.name, _second(larger))
+    used = program.used(node.name)
+    redirect = {Ref(node.name, o): new for o in value_names(node) if o in used}
+    if not redirect or any(program.type_of(r) != program.type_of(new) for r in redirect):
+        return None
+    text = f"{node.name} → {new}, which {larger.name} keeps"
+    tops = (program.node(r.source.node) for r in node.reads)
+    maxima = tuple(n.name for n in tops if n is not None)
+    if program.precedes(larger.name, node.name):
+        context = (*_context(program, larger), *maxima)
+        return Edit((node.name,), (), node.name, text, redirect, context)
+    if not all(program.precedes(r.source.node, node.name) for r in reads_of(larger)):
+        return None
+    context = tuple(n for n in (*_context(program, larger), *maxima) if n != larger.name)
+    removed = (node.name, larger.name)
+    return Edit(removed, (larger,), node.name, text, redirect, context)
 
 
 # --- means ---------------------------------------------------------------------------------------
@@ -186,6 +257,16 @@ READ_BACK: Final = Rule(
     frozenset(),
     "Tang.read_back",
     _extremum,
+)
+
+READ_BACK_MASS: Final = Rule(
+    "read-back-mass",
+    "Σ exp(s − max s), where an online softmax or a logsumexp of s is at hand → the mass it keeps",
+    "real exponential field",
+    frozenset({Requirement.FINITE, Requirement.REASSOCIATES}),
+    "Tang.read_back_mass",
+    _mass,
+    recalled=True,
 )
 
 READ_BACK_MEAN: Final = Rule(
