@@ -7,14 +7,17 @@ verdicts are in `tang.verify`.
 
 from tang.emulator.budget import ErrorBudget, accepts, budget_from, within
 from tang.emulator.domains import balls, domain_named
+from tang.emulator.fda import fda, fda_bits
 from tang.emulator.functions import call_function
 from tang.emulator.records import Decision, Finding, Kind
 from tang.emulator.replay import Replay, replay, replay_launch
 from tang.emulator.rounder_fma import fma
 from tang.emulator.rounding import round_to
 from tang.ir.format import ALL_FORMATS as FORMATS
+from tang.ir.tensorcore import ATOMS
 
 __all__ = [
+    "ATOMS",
     "FORMATS",
     "Decision",
     "ErrorBudget",
@@ -26,6 +29,8 @@ __all__ = [
     "budget_from",
     "call_function",
     "domain_named",
+    "fda",
+    "fda_bits",
     "fma",
     "replay",
     "replay_launch",

@@ -7,6 +7,7 @@ from pathlib import Path
 _HELPERS = {
     "emulator_kernels": "kernels.py",
     "exact_rounding": "exact_rounding.py",
+    "exact_dots": "exact_dots.py",
 }
 
 for _name, _file in _HELPERS.items():
