@@ -45,6 +45,9 @@ _Seconds = Annotated[
 _Patience = Annotated[
     float, typer.Option(min=0.1, help="seconds that your compiler's answer may take")
 ]
+_Coverage = Annotated[
+    bool, typer.Option("--coverage", help="count what the draws cover, and run nothing")
+]
 _Power = Annotated[
     bool, typer.Option("--power", help="plant every mutant in turn: is it found and blamed?")
 ]
@@ -85,9 +88,7 @@ def command(
     seconds: _Seconds = 0.0,
     patience: _Patience = 20.0,
     out: Annotated[Path, typer.Option(help="where findings go, a folder each")] = Path("findings"),
-    coverage: Annotated[
-        bool, typer.Option("--coverage", help="count what the draws cover, and run nothing")
-    ] = False,
+    coverage: _Coverage = False,
     power: _Power = False,
     seeds: _Seeds = "1,2,3",
     rotate: _Rotate = 0,
@@ -108,23 +109,19 @@ def command(
 
       tang fuzz --backends mycompiler.tang:backend --examples 300
     """
-    if power and coverage:
-        raise UsageError("--coverage has no effect with --power: ask for one of them")
-    refuse_idle(ctx, *(_WITH_POWER if power else (_OF_POWER,)))
+    _refuse_idle(ctx, power=power, coverage=coverage)
     if power:
-        mutants = _rotated(rotate, rung)
         _power(
             as_json,
             seeds=_numbers(seeds),
-            mutants=mutants,
-            backends=_planted(_backends(backends), mutants),
+            mutants=_rotated(rotate, rung),
+            backends=_backends(backends),
             examples=examples,
             jobs=jobs or os.cpu_count() or 1,
             seconds=seconds or None,
             table=table,
         )
     if coverage:
-        refuse_idle(ctx, _WITH_COVERAGE)
         _coverage(_backends(backends), examples, seed, as_json)
     from tang.fuzz.campaign import Options, run_campaign
 
@@ -141,6 +138,15 @@ def command(
     report = run_campaign(options)
     print(json.dumps(report.to_data(), indent=1) if as_json else report.to_text())
     raise typer.Exit(1 if report.found else 130 if report.interrupted else 0)
+
+
+def _refuse_idle(ctx: typer.Context, *, power: bool, coverage: bool) -> None:
+    """Refuse the options that have no effect in the mode that was asked for."""
+    if power and coverage:
+        raise UsageError("--coverage has no effect with --power: ask for one of them")
+    refuse_idle(ctx, *(_WITH_POWER if power else (_OF_POWER,)))
+    if coverage:
+        refuse_idle(ctx, _WITH_COVERAGE)
 
 
 def _coverage(backends: tuple[str, ...], examples: int, seed: int, as_json: bool) -> NoReturn:
@@ -177,8 +183,8 @@ def _rotated(rotate: int, rung: str) -> tuple[Mutant, ...]:
     return found[int(time.time() // 86400) % rotate :: rotate] if rotate else found
 
 
-def _planted(backends: tuple[str, ...], mutants: tuple[Mutant, ...]) -> tuple[str, ...]:
-    """The backends on which mutants can be planted; all must be tang's own, and some needed."""
+def _check_planted(backends: tuple[str, ...], mutants: tuple[Mutant, ...]) -> None:
+    """Refuse backends that are not tang's own, and those on which no mutant exists."""
     foreign = next((b for b in backends if ":" in b), "")
     if foreign:
         raise UsageError(
@@ -188,13 +194,13 @@ def _planted(backends: tuple[str, ...], mutants: tuple[Mutant, ...]) -> tuple[st
     if len(idle) == len(mutants):
         places = ", ".join(dict.fromkeys(x for m in idle for x in m.languages))
         raise UsageError(f"--power plants nothing on these --backends: give one of {places}")
-    return backends
 
 
 def _power(as_json: bool, **asked: Any) -> NoReturn:  # noqa: ANN401 - fields of PowerOptions
     """The stock campaign against mutants; exits with 1 when one is missed or misblamed."""
     from tang.fuzz.mutants.power import PowerOptions, run_power
 
+    _check_planted(asked["backends"], asked["mutants"])
     report = run_power(PowerOptions(baseline=50, **asked))
     print(json.dumps(report.to_data(), indent=1) if as_json else report.to_text())
     raise typer.Exit(0 if report.ok else 1)
