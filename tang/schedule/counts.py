@@ -1,6 +1,7 @@
 """Counts: operations and bytes of nodes at assumed sizes.
 
-Defines `Sizes`, `operations` (per point of a node) and `evaluations` (how often a read is made).
+Defines `Sizes`, `operations` (per point of a node), `written` (in its code) and `evaluations` (how
+often a read is made).
 Relies on the IR. It knows no device: every operation counts as one, a function as `FUNCTION`.
 """
 
@@ -13,7 +14,7 @@ from typing import Final
 
 from tang.ir.expr import LEAVES, Expr, Sort, walk
 from tang.ir.extent import Poly
-from tang.ir.graph import Comprehension, Dim, Fact, Graph, Tensor
+from tang.ir.graph import Comprehension, Dim, Fact, Graph, Tensor, reads_of
 from tang.ir.view import GATHERED, Read
 
 ASSUMED: Final = 1024
@@ -21,6 +22,9 @@ ASSUMED: Final = 1024
 
 FUNCTION: Final = 16
 """Operations that a portable function counts as."""
+
+READ: Final = 4
+"""Operations that a read counts as in code: its address, its guard, the load."""
 
 _FUNCTIONS: Final = ("exp2", "log2", "sin", "atan2", "erf")
 
@@ -63,6 +67,17 @@ def operations(node: Comprehension, sizes: Sizes) -> int:
     ends = zip(monoid.outputs, monoid.project, strict=True)
     last = sum(_count((e,)) * prod(axes[a] for a in c.axes) for c, e in ends)
     return step * sizes.points(node.reduce) + last
+
+
+def written(node: Comprehension) -> int:
+    """Operations in the code of a node: each stands there once, whatever loops are around it.
+
+    A read counts as `READ` and the node itself as one more read: loops, guards, its conversion.
+    """
+    m = node.monoid
+    folds = () if m is None else (*m.lift, *m.combine, *m.project)
+    own = sum(e.op not in LEAVES and e.op != "state" for e in walk(*node.body, *folds))
+    return own + READ * (1 + sum(1 for _ in reads_of(node)))
 
 
 def _count(roots: tuple[Expr, ...]) -> int:

@@ -24,6 +24,7 @@ from tang.schedule.counts import (
     is_same_point,
     operations,
     sizes_of,
+    written,
 )
 
 RATIO: Final = 24
@@ -48,8 +49,10 @@ each of them: in a kernel of its own the node would have threads of its own."""
 DEEPEST: Final = 8
 """Levels of inlined nodes in inlined nodes."""
 
-MOST_CODE: Final = 256
-"""Copies of inlined nodes in one kernel."""
+MOST_CODE: Final = 4096
+"""Operations written in one kernel, copies of inlined nodes included. An instruction cache of
+128 KiB holds 8192 instructions of an H200, and half of them go to what is not counted here: bounds,
+conversions, portable functions. Beyond it a kernel is also slow to lower and to compile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +93,7 @@ class _Judge:
     demand  by node how often its body is evaluated
     copies  by inlined node and by kernel how often its code stands there
     level   by inlined node how deeply
-    code    by kernel how many copies of inlined nodes it has
+    code    by kernel how many operations are written there
     folds   by node whether it ends a fold
     costs   by node the operations of one point
     threads by node those of its kernel
@@ -183,9 +186,15 @@ class _Judge:
         starved = threads < BUSY and times * self.costs[node.name] > LONG * threads
         if starved and not outgrows:
             return f"the {threads} threads that would compute it are few"
-        if any(self.code.get(kernel, 0) + n > MOST_CODE for kernel, n in code.items()):
-            return f"a kernel that reads it has {MOST_CODE} copies of inlined nodes"
+        if any(self._code(kernel) + n * written(node) > MOST_CODE for kernel, n in code.items()):
+            return f"a kernel that reads it would have more than {MOST_CODE} operations"
         return ""
+
+    def _code(self, kernel: str) -> int:
+        """The operations written in a kernel so far."""
+        if kernel not in self.code:
+            self.code[kernel] = written(self.graph.nodes[self.order[kernel]])
+        return self.code[kernel]
 
     def _could_follow(self, use: _Use, node: Comprehension) -> bool:
         """Whether a map that has a kernel could be the epilogue of a fold with the same points."""
@@ -231,7 +240,7 @@ class _Judge:
         self.level[node.name] = self._level(uses)
         self.copies[node.name] = self._copies(uses)
         for kernel, n in self.copies[node.name].items():
-            self.code[kernel] = self.code.get(kernel, 0) + n
+            self.code[kernel] = self._code(kernel) + n * written(node)
 
 
 def choose_places(graph: Graph, real: int, splits: Mapping[str, int]) -> dict[str, Weighed]:

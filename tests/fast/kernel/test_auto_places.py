@@ -7,6 +7,7 @@ import time
 import pytest
 from some_inlined import attention, dims, fold_of, given, graph_of, map_of, numbers, read, same_bits
 
+import tang as tg
 from tang.ir.expr import apply, arg, real
 from tang.ir.extent import poly
 from tang.ir.graph import Graph
@@ -14,7 +15,10 @@ from tang.kernel.ir import F16
 from tang.kernel.lower import lower
 from tang.kernel.plan import Buffer, Role
 from tang.kernel.schedule import Schedule
+from tang.kernel.text import plan_text
 from tang.schedule import explain, schedule_auto
+from tang.schedule import places as places_module
+from tang.schedule.places import MOST_CODE
 
 PRODUCT = apply("mul", arg(0), arg(1))
 
@@ -116,6 +120,43 @@ def test_choosing_and_lowering_take_time_in_proportion_to_the_graph():
         return best
 
     assert seconds(160) < 8 * seconds(40)
+
+
+def stencils(levels: int, length: int) -> Graph:
+    """A product of two vectors, then sums of three neighbours in a body of `length` squares, each
+    too large to be stored; the last is summed over its columns."""
+    i, j = tg.dim("i", 2048), tg.dim("j", 2048)
+    x, y = tg.input("x", (2048,)), tg.input("y", (2048,))
+    table = tg.compute("s0", [i, j], x[i] * y[j])
+    for n in range(1, levels + 1):
+        total = table[i, j] + table.at(i + 1, j, fill=0) + table.at(i, j + 1, fill=0)
+        for k in range(length):
+            total = total * total + k
+        table = tg.compute(f"s{n}", [i, j], total)
+    return tg.Graph(o=tg.compute("o", i, tg.sum(table[i, j], j)))
+
+
+def largest_kernel(graph: Graph) -> int:
+    """The operations of the largest kernel, as they are written."""
+    kernels = plan_text(lower(graph, schedule_auto(graph))).split("kernel ")
+    return max(sum(text.count(f" {op} ") for op in "+*") for text in kernels)
+
+
+@pytest.mark.parametrize("levels", [4, 6])
+def test_code_is_bounded_however_long_the_bodies_that_multiply(levels):
+    """Copies times their operations count: twice the length takes fewer copies, not more text."""
+    short = largest_kernel(stencils(levels, 4))
+    sizes = [largest_kernel(stencils(levels, length)) for length in (40, 80)]
+    assert short <= MOST_CODE
+    assert all(size <= MOST_CODE for size in sizes)
+    assert any("operations" in c.placed.reason for c in explain(stencils(levels, 80)).choices)
+
+
+def test_copies_alone_would_not_bound_the_code(monkeypatch):
+    """A planted fault: every node counts as one operation."""
+    bounded = largest_kernel(stencils(4, 40))
+    monkeypatch.setattr(places_module, "written", lambda node: 1)
+    assert largest_kernel(stencils(4, 60)) > MOST_CODE >= bounded
 
 
 def test_a_buffer_tells_its_format_and_its_bytes():
