@@ -5,6 +5,7 @@ Gathers the names that the rest of tang uses. Relies on `tang.ir`, on the data t
 verdicts are in `tang.verify`.
 """
 
+from tang.emulator.atoms import evaluate
 from tang.emulator.budget import ErrorBudget, accepts, budget_from, within
 from tang.emulator.domains import balls, domain_named
 from tang.emulator.fda import fda, fda_bits
@@ -29,6 +30,7 @@ __all__ = [
     "budget_from",
     "call_function",
     "domain_named",
+    "evaluate",
     "fda",
     "fda_bits",
     "fma",

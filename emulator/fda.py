@@ -22,7 +22,7 @@ import numpy.typing as npt
 from tang.emulator import fda_c
 from tang.emulator.rounder_build import load
 from tang.emulator.rounder_fma import fma
-from tang.emulator.rounding import as_f64, round_to
+from tang.emulator.rounding import as_f64, require_numbers, round_to
 from tang.errors import FormatError
 from tang.ir.format import any_format
 from tang.ir.tensorcore import FusedDot
@@ -87,7 +87,7 @@ def _prepared(
     if not left.ndim or not right.ndim or left.shape[-1] != right.shape[-1]:
         raise FormatError(f"a and b need one length of terms, not {left.shape} and {right.shape}")
     addend = as_f64(c)
-    _require(addend, addend, atom.result, "c")
+    require_numbers(addend, atom.result, "c")
     try:
         shape = np.broadcast_shapes(left.shape[:-1], right.shape[:-1], addend.shape)
     except ValueError as e:
@@ -107,7 +107,7 @@ def _row_numbers(own: tuple[int, ...], shape: tuple[int, ...]) -> npt.NDArray[np
 def _operand(given: Array, atom: FusedDot, name: str) -> Operand:
     value = _truncated(given, name) if atom.truncated else as_f64(given)
     if not atom.truncated:
-        _require(value, value, atom.operands, name)
+        require_numbers(value, atom.operands, name)
     length = given.shape[-1]
     whole = -(-length // atom.k) * atom.k
     rows = np.zeros((int(np.prod(given.shape[:-1], dtype=np.int64)), whole))
@@ -128,25 +128,11 @@ def _truncated(given: Array, name: str) -> F64Array:
         single = np.ascontiguousarray(given)
     else:
         value = as_f64(given)
-        _require(value, value, "f32", name)
+        require_numbers(value, "f32", name)
         single = value.astype(np.float32)
     bits = single.view(np.uint32) & np.uint32(0xFFFFE000)
     with np.errstate(invalid="ignore"):
         return bits.view(np.float32).astype(np.float64).reshape(given.shape)
-
-
-def _require(value: F64Array, given: Array, format: str, name: str) -> None:
-    """Raise FormatError for the first element that is no number of the format."""
-    target = any_format(format)
-    if target.p == 53:
-        return
-    with np.errstate(all="ignore"):
-        known = value if target.has_nan else np.where(np.isnan(value), 0.0, value)
-        overflow = "inf" if target.has_infinity else "saturate"
-        wrong = ~((round_to(known, target, "rz", overflow) == value) | np.isnan(value))
-    if wrong.any():
-        index = tuple(int(i) for i in np.argwhere(wrong)[0])
-        raise FormatError(f"{name}{list(index)} = {given[index]!s} is no number of {format}")
 
 
 def fda_numpy(x: Operand, y: Operand, c: F64Array, rows: Rows, atom: FusedDot) -> F64Array:

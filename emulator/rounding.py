@@ -107,6 +107,21 @@ def as_f64(x: npt.ArrayLike) -> F64Array:
     return value
 
 
+def require_numbers(value: F64Array, format: str | Format, name: str) -> None:
+    """Raise FormatError for the first element that is no number of the format."""
+    target = any_format(format)
+    if target.p == 53 and target.emin == -1022:
+        return
+    with np.errstate(all="ignore"):
+        known = value if target.has_nan else np.where(np.isnan(value), 0.0, value)
+        overflow = "inf" if target.has_infinity else "saturate"
+        same = round_to(known, target, "rne", overflow) == value
+    wrong = ~(same | (np.isnan(value) if target.has_nan else False))
+    if wrong.any():
+        index = tuple(int(i) for i in np.argwhere(wrong)[0])
+        raise FormatError(f"{name}{list(index)} = {value[index]!s} is no number of {target.name}")
+
+
 def _check_values(value: F64Array, target: Format, overflow: str) -> None:
     if not target.has_nan:
         _refuse(np.isnan(value), value, target.name, "no NaN")

@@ -64,3 +64,81 @@ def plain_sum(x, y, target):
         return x + y
     exact = Fraction(x) + Fraction(y)
     return reference(exact, target) if exact else x + y
+
+
+def rounded(exact, zero, how):
+    """An exact number by the reference; an exact zero keeps IEEE's sign, which the caller knows."""
+    return reference(exact, *how) if exact else zero
+
+
+def add(x, y, how):
+    """x + y rounded once; `how` is (format, rounding, overflow, ftz)."""
+    if not (math.isfinite(x) and math.isfinite(y)):
+        return x + y
+    return rounded(Fraction(x) + Fraction(y), x + y, how)
+
+
+def fused(x, y, z, how):
+    """x·y + z rounded once."""
+    if not all(map(math.isfinite, (x, y, z))):
+        return x * y + z
+    exact = Fraction(x) * Fraction(y) + Fraction(z)
+    zero = z + math.copysign(0.0, x * y) if not Fraction(x) * Fraction(y) else 0.0
+    return rounded(exact, zero, how)
+
+
+def multiply(x, y, how):
+    """x·y rounded once."""
+    if not (math.isfinite(x) and math.isfinite(y)):
+        return x * y
+    sign = math.copysign(1.0, x) * math.copysign(1.0, y)
+    return rounded(Fraction(x) * Fraction(y), sign * 0.0, how)
+
+
+def adjacent(x, how):
+    """The first power of two of terms, and the rest: no levels."""
+    if len(x) == 1:
+        return x[0]
+    half = 1
+    while half * 2 < len(x):
+        half *= 2
+    return add(adjacent(x[:half], how), adjacent(x[half:], how), how)
+
+
+def halves(x, how):
+    """Terms of even and of odd index: no distances."""
+    if len(x) == 1:
+        return x[0]
+    return add(halves(x[::2], how), halves(x[1::2], how), how)
+
+
+def total(data, terms, how):
+    """A sum described by JSON data; terms are numbers or pairs."""
+    kind = data["kind"]
+    if kind in ("seq", "tree"):
+        x = [multiply(*t, how) if isinstance(t, tuple) else t for t in terms]
+        if kind == "tree":
+            return (adjacent if data["pairs"] == "adjacent" else halves)(x, how) if x else 0.0
+        result = 0.0
+        for t in x:
+            result = add(result, t, how)
+        return result
+    if kind == "fma":
+        result = 0.0
+        for a, b in terms:
+            result = fused(a, b, result, how)
+        return result
+    if kind == "promote":
+        within = (ALL_FORMATS[data["partial"]], *how[1:]) if data["partial"] else how
+        result, every = 0.0, data["every"]
+        for i in range(0, len(terms), every):
+            result = add(result, total(data["inner"], terms[i : i + every], within), how)
+        return result
+    parts, n = data["parts"], len(terms)
+    size = (n + parts - 1) // parts
+    where = {
+        "blocks": [terms[j * size : (j + 1) * size] for j in range(parts)],
+        "cyclic": [[t for i, t in enumerate(terms) if i % parts == j] for j in range(parts)],
+    }
+    partial = [total(data["inner"], part, how) for part in where[data["deal"]]]
+    return total(data["order"], partial, how)
