@@ -48,6 +48,7 @@ def balls(precision: int) -> Domain:
         logic=_logic(arithmetic),
         decide=_decide,
         tracks=True,
+        rounded=real.unrounded,
     )
 
 

@@ -24,6 +24,7 @@ from tang.emulator.domain import Domain, Operation
 from tang.emulator.formats import check_conversion
 from tang.emulator.ints import Lanes, Node
 from tang.emulator.machine import Machine, Site, Value
+from tang.emulator.narrow import exact_function
 from tang.errors import TangBugError
 from tang.kernel.ir import (
     BOOL,
@@ -41,6 +42,7 @@ from tang.kernel.ir import (
     Type,
     Var,
 )
+from tang.kernel.narrow import coding_named, conversion_named
 
 ndarray = np.ndarray
 Body = Callable[..., Any]
@@ -123,12 +125,19 @@ class Compiler:
         if e.op == "select":
             return self._select(e.type, args)
         if operand.is_float:
-            return _applied(self.domain.operation(e.op, operand, self.site(path)), args)
+            return _applied(self._float_operation(e.op, operand, path), args)
         if e.op in _COMPARISONS and operand is not BOOL:
             return ints.comparison(e.op, args)
         if operand is BOOL:
             return _applied(Operation(self.domain.logic[e.op]), args)
         return ints.operation(e.op, e.type, args, self.site(path))
+
+    def _float_operation(self, op: str, operand: Type, path: str) -> Operation:
+        """A row of OPS or MATH over floats, or a rounding to a narrow format."""
+        conversion = conversion_named(op)
+        if conversion is not None:
+            return self.domain.rounded(conversion, operand)
+        return self.domain.operation(op, operand, self.site(path))
 
     def _select(self, type_: Type, args: tuple[Node, ...]) -> Node:
         condition, yes, no = args
@@ -182,9 +191,9 @@ class Compiler:
         return self._observed(function, args, self._by_body(function, path))
 
     def _abstract(self, function: Function, path: str) -> Callable[..., Any]:
-        operation = self.domain.operation(
-            function.implements, function.result.type, self.site(path)
-        )
+        if coding_named(function.implements) is not None:
+            return coded(function)
+        operation = self._float_operation(function.implements, function.params[0].type, path)
         if operation.impure:
             return operation.function
         pure = operation.function
@@ -260,6 +269,14 @@ class Compiler:
             return found
 
         return body
+
+
+def coded(function: Function) -> Callable[..., Any]:
+    """A function between numbers and codes, as what it implements."""
+    exact = exact_function(function.implements)
+    if exact is None:
+        raise TangBugError(f"{function.name} implements no coding")
+    return lambda m, value: exact(value)
 
 
 def _shared_body(function: Function, domain: Domain, abstracted: bool) -> Body | None:

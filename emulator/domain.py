@@ -12,14 +12,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
 
 from tang.emulator.ints import RANGE, Lanes, to_array
 from tang.emulator.machine import Array, Machine, Site
+from tang.emulator.narrow import narrowed
 from tang.emulator.records import Kind
 from tang.kernel.ir import Const, Function, Type
+from tang.kernel.narrow import Conversion
 
 Value = Any
 Parts = tuple[Any, ...]
@@ -43,6 +46,11 @@ CERTAIN_LOGIC: Final[Mapping[str, Callable[..., Any]]] = {
 }  # fmt: skip
 
 
+def exactly_rounded(conversion: Conversion, source: Type) -> Operation:
+    """Values in formats, rounded to a narrower one."""
+    return Operation(partial(narrowed, conversion))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Domain:
     """A number system for kernels.
@@ -59,6 +67,7 @@ class Domain:
     inner      the domain in which bodies of functions with `implements` run, or None: this one
     enter      a value as one of the inner domain, and as observers of calls see it
     call       makes the result of the inner domain a value of this one
+    rounded    a rounding to a narrow format, of values of the type given
     tracks     whether lanes and elements carry taint
     logic      and, or, not, eq over truth values; select and choose where truth has three values
     """
@@ -85,6 +94,7 @@ class Domain:
     logic: Mapping[str, Callable[..., Any]] = field(default_factory=lambda: CERTAIN_LOGIC)
     decide: Callable[[Machine, Any], Any] = certain
     tracks: bool = False
+    rounded: Callable[[Conversion, Type], Operation] = exactly_rounded
 
 
 def to_integer(m: Machine, type_: Type, value: Value, site: Site) -> Value:

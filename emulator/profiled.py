@@ -24,7 +24,7 @@ from tang.emulator.domain import Domain, Operation
 from tang.emulator.formats import COMPUTED, FORMATS
 from tang.emulator.machine import Builtin, Machine, Site, Value
 from tang.emulator.rounding import bf16_round
-from tang.emulator.shadow import SHADOW, Shadowed, record_flip
+from tang.emulator.shadow import SHADOW, Shadowed, record_flip, rounding_call
 from tang.errors import DeviceError
 from tang.ir.format import format_named
 from tang.kernel.ir import BF16, F16, F32, F64, MATH, Function, Type
@@ -295,6 +295,9 @@ def _decision(op: str, type_: Type, site: Site, actual: Callable[..., Any]) -> C
 
 def _call(function: Function, site: Site) -> Callable[..., Shadowed]:
     """A portable function: as far from the correctly rounded one as it was seen to be."""
+    rounding_step = rounding_call(function)
+    if rounding_step is not None:
+        return rounding_step
     op, type_ = function.implements, function.result.type
     exact = rounded_function(op, type_.value)
     shadow = SHADOW.operation(op, type_, site).function

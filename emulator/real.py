@@ -22,6 +22,7 @@ from tang.interpreter.f64 import real_constant
 from tang.interpreter.measured import LIBM, MEASURED, UNIT, Measured, without_error
 from tang.ir import expr
 from tang.kernel.ir import F64, MATH, Const, Type
+from tang.kernel.narrow import Conversion
 
 _FROM_INT: Final = integer_to_float(np.float64, None)
 
@@ -66,6 +67,11 @@ def values_of(type_: Type, array: Value) -> Array:
         return given.astype(np.float64).reshape(-1)
 
 
+def unrounded(conversion: Conversion, source: Type) -> Operation:
+    """What a rounding is where formats are ignored."""
+    return Operation(lambda x: x)
+
+
 REAL: Final = Domain(
     name="real",
     constant=literal,
@@ -79,6 +85,7 @@ REAL: Final = Domain(
     pack=lambda t, v: (v,),
     unpack=lambda t, p: p[0],
     read=lambda t, a: (values_of(t, a),),
+    rounded=unrounded,
 )
 
 
@@ -179,4 +186,5 @@ MEASURED_REAL: Final = Domain(
     unpack=lambda t, p: Measured(np.asarray(p[0]), np.asarray(p[1])),
     read=_read,
     planes=("value", "err"),
+    rounded=unrounded,
 )

@@ -21,9 +21,11 @@ from tang.emulator.bounds import SLACK, function_rounding, rounding, total
 from tang.emulator.domain import Domain, Operation, Parts
 from tang.emulator.ints import to_array
 from tang.emulator.machine import Array, Machine, Site, Value
+from tang.emulator.narrow import narrowed
 from tang.emulator.records import Decision
 from tang.ir.format import Format, format_named
 from tang.kernel.ir import MATH, Const, Function, Type
+from tang.kernel.narrow import Conversion, conversion_named
 
 _UNARY: Final = ("neg", "sqrt")
 _HOT: Final = ("add", "sub", "mul")
@@ -219,7 +221,38 @@ def _merge(mask: Array, new: Shadowed, old: Shadowed) -> Shadowed:
     )
 
 
+def _rounded(conversion: Conversion, source: Type) -> Operation:
+    def rounded(x: Shadowed) -> Shadowed:
+        return moved(narrowed(conversion, x.value), x)
+
+    return Operation(rounded)
+
+
+def moved(value: Value, x: Shadowed) -> Shadowed:
+    """A rounded value: its shadow is the operand's, its bound grows by what rounding moved it.
+
+    |x̂' − x| ≤ |x̂' − x̂| + |x̂ − x| holds however x̂' was rounded and wherever it overflowed.
+    Nothing is known where only one of value and shadow is finite.
+    """
+    distance = np.abs(_wide(value) - _wide(x.value))
+    bound = np.asarray(distance * SLACK + x.bound)
+    known = np.isfinite(bound) & np.isfinite(x.shadow) & np.isfinite(value)
+    same = (value == x.shadow) | (np.isnan(value) & np.isnan(x.shadow))
+    unknown = np.where(~np.isfinite(value) & same, 0.0, np.inf)
+    return Shadowed(value, x.shadow, np.where(known, bound, unknown)[()])
+
+
+def rounding_call(function: Function) -> Callable[..., Shadowed] | None:
+    """What follows a call of a function that rounds to a narrow format; None for others."""
+    if conversion_named(function.implements) is None:
+        return None
+    return lambda m, result, x: moved(result, x)
+
+
 def _call(function: Function, site: Site) -> Callable[..., Shadowed]:
+    rounding_step = rounding_call(function)
+    if rounding_step is not None:
+        return rounding_step
     plain, op = real.plain_function(function.implements), function.implements
     target = format_named(function.result.type.value)
 
@@ -273,4 +306,5 @@ SHADOW: Final = Domain(
     inner=formats.FORMATS,
     enter=lambda value: value.value,
     tracks=True,
+    rounded=_rounded,
 )

@@ -25,7 +25,7 @@ from tang.ir.graph import Comprehension, Graph, reads_of
 from tang.ir.monoid import Monoid
 from tang.ir.monoids import BUILTIN
 from tang.kernel.ir import BF16, F16
-from tang.kernel.schedule import NodeSchedule
+from tang.kernel.schedule import NodeSchedule, name_of
 
 USER_MONOIDS: Final = ("max_plus", "parity", "last", "matrix_product")
 MONOIDS: Final = ("map", *BUILTIN, "top_k", "product", *USER_MONOIDS)
@@ -174,7 +174,7 @@ def _extent_class(extent: int) -> str:
 
 def _schedule(case: Case) -> Iterator[str]:
     if any(i.sort is REAL for i in case.graph.inputs):
-        yield f"inputs-{case.schedule.default.storage.value}"
+        yield f"inputs-{name_of(case.schedule.default.storage)}"
     for node in case.graph.nodes:
         chosen = case.schedule.of(node.name)
         if node.monoid is not None:
@@ -182,9 +182,9 @@ def _schedule(case: Case) -> Iterator[str]:
             if chosen.split > 1 and not node.monoid.commutative:
                 yield "split-ordered"
             yield from _lanes(node.monoid, chosen)
-        yield f"store-{chosen.storage.value}-add-{chosen.accumulate.value}"
+        yield f"store-{name_of(chosen.storage)}-add-{name_of(chosen.accumulate)}"
         if chosen.accumulate in (F16, BF16) and needs_functions(node):
-            yield f"functions-in-{chosen.accumulate.value}"
+            yield f"functions-in-{name_of(chosen.accumulate)}"
         yield from place_cells(node, chosen)
         if chosen.workgroup in WORKGROUPS:  # lanes may round it up to others
             yield f"workgroup-{chosen.workgroup}"

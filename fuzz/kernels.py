@@ -9,7 +9,7 @@ from __future__ import annotations
 from tang.emit.unit import emit
 from tang.fuzz.case import Case
 from tang.ir.bind import bind
-from tang.kernel.expand import expand_math
+from tang.kernel.expand import expand_math, pack_codes
 from tang.kernel.lower import lower
 from tang.kernel.text import kernel_text
 
@@ -18,7 +18,7 @@ def kernel_texts(case: Case) -> dict[str, str]:
     """File name → text: every kernel as IR and as C, or why there is none."""
     texts: dict[str, str] = {}
     try:
-        plan = expand_math(lower(bind(case.graph, case.sizes), case.schedule))
+        plan = pack_codes(expand_math(lower(bind(case.graph, case.sizes), case.schedule)))
         for launch in plan.launches:
             texts[f"{launch.kernel.name}.kernel.txt"] = kernel_text(launch.kernel)
             texts[f"{launch.kernel.name}.c"] = emit(launch.kernel, "c")

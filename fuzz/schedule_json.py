@@ -10,10 +10,13 @@ import json
 from typing import Any
 
 from tang.errors import ScheduleError
-from tang.kernel.ir import Type
 from tang.kernel.schedule import NodeSchedule, Schedule
+from tang.schedule.serial import format_from_json, format_to_json
 
-_FIELDS = ("split", "storage", "accumulate", "workgroup", "lanes", "place")
+_FIELDS = (
+    "split", "storage", "accumulate", "workgroup", "lanes", "place", "rounding", "overflow",
+)  # fmt: skip
+_PLAIN = NodeSchedule()
 
 
 def schedule_to_json(schedule: Schedule) -> str:
@@ -36,14 +39,17 @@ def schedule_from_json(text: str) -> Schedule:
 
 
 def _row(s: NodeSchedule) -> dict[str, object]:
-    return {
+    found: dict[str, object] = {
         "split": s.split,
-        "storage": s.storage.value,
-        "accumulate": s.accumulate.value,
+        "storage": format_to_json(s.storage),
+        "accumulate": format_to_json(s.accumulate),
         "workgroup": s.workgroup,
         "lanes": s.lanes,
         "place": s.place,
     }
+    if (s.rounding, s.overflow) != (_PLAIN.rounding, _PLAIN.overflow):
+        found |= {"rounding": s.rounding, "overflow": s.overflow}
+    return found
 
 
 def _node(row: dict[str, Any]) -> NodeSchedule:
@@ -52,9 +58,11 @@ def _node(row: dict[str, Any]) -> NodeSchedule:
         raise ScheduleError(f"unknown entry {unknown[0]!r}: one of {', '.join(_FIELDS)}")
     return NodeSchedule(
         split=int(row["split"]),
-        storage=Type(row["storage"]),
-        accumulate=Type(row["accumulate"]),
+        storage=format_from_json(row["storage"], "storage"),
+        accumulate=format_from_json(row["accumulate"], "accumulate"),
         workgroup=int(row["workgroup"]),
         lanes=int(row.get("lanes", 1)),
         place=str(row.get("place", "materialise")),
+        rounding=str(row.get("rounding", _PLAIN.rounding)),
+        overflow=str(row.get("overflow", _PLAIN.overflow)),
     )

@@ -18,13 +18,14 @@ import numpy.typing as npt
 from tang.device.base import Allocation, Compiled, Device, Job, Ran
 from tang.device.compiler import CompilerOptions
 from tang.device.host_c import HostC
-from tang.device.storage import AnyArray, Poison, checked_input, pack, poisoned, unpack
+from tang.device.narrow import pack_buffer, unpack_buffer
+from tang.device.storage import AnyArray, Poison, checked_input, poisoned
 from tang.emit.unit import DIALECTS, builtins_of, emit
 from tang.errors import DeviceError, GraphError, LimitError, ScheduleError, TangBugError
 from tang.ir.bind import bind, infer_sizes
 from tang.ir.graph import Graph
 from tang.ir.validate import validate
-from tang.kernel.expand import expand_math
+from tang.kernel.expand import expand_math, pack_codes
 from tang.kernel.ir import Kernel, Type
 from tang.kernel.lower import lower
 from tang.kernel.plan import Buffer, Plan, Role
@@ -144,7 +145,7 @@ class Program:
         given: set[str] = set()
         for r in self.plan.results:
             b = self.plan.buffer(r.buffer)
-            array = unpack(held[b.name].reshape(bound.shapes[b.name]), b.type, b.sort)
+            array = unpack_buffer(held[b.name].reshape(bound.shapes[b.name]), b)
             shared = b.role is Role.INPUT or b.name in given
             results[r.name] = array.copy() if shared else array
             given.add(b.name)
@@ -239,7 +240,8 @@ def _plan(graph: Graph, schedule: Schedule | None, math: Math, language: str) ->
     if math not in ("portable", "native"):
         raise ScheduleError(f"math is 'portable' or 'native', not {math!r}")
     plan = lower(graph, schedule_auto(graph) if schedule is None else schedule)
-    return expand_math(plan, frozenset() if math == "portable" else builtins_of(language))
+    kept = frozenset() if math == "portable" else builtins_of(language)
+    return pack_codes(expand_math(plan, kept))
 
 
 def _host_c() -> Device:
@@ -301,7 +303,7 @@ def _checked(graph: Graph, inputs: Mapping[str, npt.ArrayLike]) -> dict[str, Any
 def _packed(b: Buffer, arrays: Mapping[str, AnyArray]) -> AnyArray:
     if b.ref is None:
         raise TangBugError(f"input buffer {b.name!r} names no input")
-    return pack(arrays[b.ref.node], b.type)
+    return pack_buffer(arrays[b.ref.node], b)
 
 
 def _allocated(device: Device, name: str, t: Type, shape: Sequence[int]) -> Allocation:

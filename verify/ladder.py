@@ -298,7 +298,7 @@ def _follow_native(climb: _Climb, name: str, device: Device) -> bool:
     terms = climb.attempt(Rung.EMIT, lambda: native_terms(device), name)
     if subject is None or terms is None:
         return False
-    kernels = [step.kernel for step in subject.expanded.launches]
+    kernels = [step.kernel for step in subject.packed.launches]
     reasons = [supports(k, language) for k in kernels]
     reason = next((r for r in reasons if r is not None), None) or unsteady_in(kernels, terms)
     if reason:

@@ -35,6 +35,7 @@ from tang.verify.rung_expand import (
     CallCheck,
     call_errors,
     exactly_near,
+    packed_findings,
     structure_findings,
     unit_of,
 )
@@ -79,6 +80,9 @@ def check_native(
         native=terms.native,
     )
     findings = sanitizer_findings(replayed.findings, subject.expanded, Rung.EXPAND)
+    findings += packed_findings(
+        subject, replayed, calls.portable, profile=terms.profile, native=terms.native
+    )
     findings += [*calls.findings, *calls.portable.findings]
     if subject.expanded is not subject.plan:
         findings += structure_findings(subject)

@@ -31,6 +31,7 @@ from tang.kernel.plan import Launch, Plan
 from tang.verify.compare import bit_equal, describe, memory_equal
 from tang.verify.provenance import Known, explain
 from tang.verify.report import Finding, RungResult
+from tang.verify.rung_expand import in_memory
 from tang.verify.subject import Subject, written
 from tang.verify.verdict import Rung, Verdict
 
@@ -51,7 +52,7 @@ class Trial:
 
 def trials(subject: Subject, replayed: Replay) -> list[Trial]:
     """Every launch that has threads; `expected` is None for buffers it may not change."""
-    plan, sizes = subject.expanded, subject.sizes
+    plan, sizes = subject.packed, subject.sizes
     found = []
     for launch in plan.launches:
         groups = -(-launch.threads.evaluate(sizes) // launch.kernel.workgroup)
@@ -73,7 +74,9 @@ def _trial(launch: Launch, plan: Plan, replayed: Replay, subject: Subject, group
 
 
 def _memory_form(plan: Plan, name: str, array: Array) -> Array:
-    return np.ascontiguousarray(array).astype(dtype_of(plan.buffer(name).type), copy=False)
+    buffer = plan.buffer(name)
+    held = in_memory(buffer, array)
+    return np.ascontiguousarray(held).astype(dtype_of(buffer.type), copy=False)
 
 
 def jobs_of(trial: Trial, compiled: Compiled) -> list[Job]:

@@ -18,11 +18,15 @@ import numpy.typing as npt
 from tang.emulator.abstract import F64_MATH
 from tang.emulator.budget import ulp_of
 from tang.emulator.machine import Builtin
+from tang.emulator.narrow import encoded, exact_function
+from tang.emulator.profiled import Native, no_native
 from tang.emulator.replay import Replay, replay
 from tang.interpreter.balls import BallArithmetic
 from tang.ir.format import format_named
-from tang.kernel.ir import Function
-from tang.verify.compare import bit_equal, describe
+from tang.kernel.ir import Function, Type
+from tang.kernel.plan import Buffer, Role
+from tang.kernel.profile import IEEE, Profile
+from tang.verify.compare import bit_equal, describe, value_text
 from tang.verify.report import Finding, RungResult
 from tang.verify.sanitizer import sanitizer_findings
 from tang.verify.structure import same_structure
@@ -48,7 +52,8 @@ def check_expand(subject: Subject) -> tuple[RungResult, list[Finding], Replay]:
         observer=calls.observe,
     )
     findings = sanitizer_findings(expanded.findings, subject.expanded, Rung.EXPAND)
-    if subject.expanded is subject.plan or not calls.elements:
+    findings += packed_findings(subject, expanded, calls)
+    if not calls.elements:
         return RungResult(Rung.EXPAND, note="no functions"), findings, expanded
     findings += calls.findings
     findings += structure_findings(subject)
@@ -85,14 +90,74 @@ def structure_findings(subject: Subject) -> list[Finding]:
     return []
 
 
+def packed_findings(
+    subject: Subject,
+    expanded: Replay,
+    calls: CallCheck,
+    *,
+    profile: Profile = IEEE,
+    native: Native = no_native,
+) -> list[Finding]:
+    """The first buffer that changed when buffers of narrow formats got codes; calls are observed.
+
+    `expanded` holds the numbers that the codes stand for.
+    """
+    plan = subject.packed
+    if plan is subject.expanded:
+        return []
+    given = {
+        b.ref.node: in_memory(b, expanded.buffers[b.name])
+        for b in plan.buffers
+        if b.role is Role.INPUT and b.ref is not None
+    }
+    done = replay(
+        plan,
+        given,
+        sizes=subject.sizes,
+        sanitize=False,
+        observer=calls.observe,
+        profile=profile,
+        native=native,
+    )
+    for launch in plan.launches:
+        for name in written(launch):
+            a = in_memory(plan.buffer(name), expanded.buffers[name])
+            b = done.buffers[name]
+            equal = bit_equal(a, b)
+            if not equal.all():
+                return [
+                    Finding(
+                        Rung.EXPAND,
+                        Verdict.WRONG,
+                        f"buffer {name} holds other numbers as {plan.buffer(name).format} codes",
+                        kernel=launch.kernel.name,
+                        node=launch.kernel.origin,
+                        detail=describe(a, b, equal, ("numbers", "codes")),
+                        origin="codes",
+                    )
+                ]
+    return []
+
+
+def in_memory(buffer: Buffer, array: Array) -> Array:
+    """A replayed buffer as it lies in memory: codes instead of numbers where it has codes."""
+    if buffer.conversion is None or buffer.type is not Type.U8:
+        return array
+    return np.asarray(encoded(buffer.conversion.format, array)).reshape(array.shape)
+
+
 class CallCheck:
-    """Observes every call of a portable function and measures it in ulps."""
+    """Observes every call of a portable function and measures it in ulps.
+
+    Roundings to narrow formats and their codings have no error: their bits are compared.
+    """
 
     def __init__(self) -> None:
         self.elements = 0
         self._found: dict[str, Finding] = {}
         self._worst: dict[str, float] = {}
         self._allowed: dict[str, float] = {}
+        self._exact: set[str] = set()
 
     @property
     def findings(self) -> list[Finding]:
@@ -102,14 +167,21 @@ class CallCheck:
     @property
     def note(self) -> str:
         """The largest error of each function, and the bound that it was held against."""
-        rows = sorted(self._worst.items())
-        return ", ".join(
-            f"{n} at most {e:.2f} ulp off (allowed: {self._allowed[n]:.3g})" for n, e in rows
-        )
+        rows = [
+            f"{n} at most {e:.2f} ulp off (allowed: {self._allowed[n]:.3g})"
+            for n, e in sorted(self._worst.items())
+        ]
+        return ", ".join([*rows, *(f"{n} exact" for n in sorted(self._exact))])
 
     def observe(self, function: Function | Builtin, args: tuple[Any, ...], result: Array) -> None:
         """Check one call over all lanes."""
-        if isinstance(function, Builtin) or not function.implements or not function.ulp:
+        if isinstance(function, Builtin) or not function.implements:
+            return
+        exact = exact_function(function.implements)
+        if exact is not None:
+            self._observe_exact(function, args[0], result, exact(args[0]))
+            return
+        if not function.ulp:
             return
         wide = np.broadcast_arrays(*(np.atleast_1d(np.asarray(a, np.float64)) for a in args))
         got = np.broadcast_to(np.atleast_1d(np.asarray(result, np.float64)), wide[0].shape)
@@ -123,6 +195,27 @@ class CallCheck:
         self._allowed[function.name] = function.ulp
         if wrong.any() and function.name not in self._found:
             self._found[function.name] = _call_finding(function, wide, got, errors, wrong)
+
+    def _observe_exact(self, function: Function, x: Any, result: Any, exact: Any) -> None:  # noqa: ANN401
+        whole = np.broadcast_arrays(np.asarray(x), np.asarray(result), np.asarray(exact))
+        given, got, want = (np.ascontiguousarray(a).reshape(-1) for a in whole)
+        equal = bit_equal(want, got)
+        self.elements += equal.size
+        self._exact.add(function.name)
+        if not equal.all() and function.name not in self._found:
+            i = int(np.flatnonzero(~equal)[0])
+            shown = [value_text(a[i]) for a in (given, got, want)]
+            detail = (
+                f"{function.name}({shown[0]}) = {shown[1]}, and {function.implements} is "
+                f"{shown[2]}; {int((~equal).sum())} such calls"
+            )
+            self._found[function.name] = Finding(
+                Rung.EXPAND,
+                Verdict.WRONG,
+                f"{function.name} is not {function.implements}",
+                detail=detail,
+                origin=f"function {function.implements}",
+            )
 
 
 def call_errors(

@@ -17,6 +17,7 @@ from tang.device.storage import unpack
 from tang.emulator.budget import ErrorBudget, tolerance
 from tang.emulator.records import Decision
 from tang.emulator.replay import Replay
+from tang.ir.format import Format, format_named
 from tang.kernel.plan import Buffer, Launch
 from tang.verify.compare import bit_equal, describe
 from tang.verify.report import Finding, RungResult
@@ -77,7 +78,7 @@ def _check_buffer(
     checks = (
         _shadow_is_the_program(planes, lowered.planes[name]["value"]),
         _bound_holds(planes),
-        _budget_holds(subject.task.budget, planes, buffer.type.value),
+        _budget_holds(subject.task.budget, planes, format_of(buffer)),
     )
     kernel = launch.kernel
     node = kernel.origin if buffer.ref is None else buffer.ref.node
@@ -89,6 +90,13 @@ def _check_buffer(
         for check in checks if check is not None
         for verdict, message, detail, origin in (check,)
     ]  # fmt: skip
+
+
+def format_of(buffer: Buffer) -> Format:
+    """The format of a buffer's numbers."""
+    if buffer.conversion is not None:
+        return buffer.conversion.format
+    return format_named(buffer.type.value)
 
 
 _Failure = tuple[Verdict, str, str, str]
@@ -113,7 +121,7 @@ def _bound_holds(planes: Planes) -> _Failure | None:
     return Verdict.OVER_BUDGET, "error exceeds its derived bound", detail, "bound"
 
 
-def _budget_holds(budget: ErrorBudget | None, planes: Planes, format_: str) -> _Failure | None:
+def _budget_holds(budget: ErrorBudget | None, planes: Planes, format_: Format) -> _Failure | None:
     if budget is None:
         return None
     lost = np.isfinite(planes.shadow) & ~np.isfinite(planes.value) & ~planes.taint

@@ -15,7 +15,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from tang.device.storage import checked_input, pack, unpack
+from tang.device.narrow import pack_buffer, unpack_buffer
+from tang.device.storage import checked_input
 from tang.emulator.budget import ErrorBudget
 from tang.errors import GraphError
 from tang.interpreter import Balls, ball_interpret
@@ -24,7 +25,7 @@ from tang.ir.bind import bind, infer_sizes
 from tang.ir.expr import Sort
 from tang.ir.graph import Graph, Output
 from tang.ir.validate import validate
-from tang.kernel.expand import expand_math
+from tang.kernel.expand import expand_math, pack_codes
 from tang.kernel.ir import Type
 from tang.kernel.lower import lower
 from tang.kernel.plan import Buffer, Launch, Plan, Role
@@ -61,6 +62,7 @@ class Subject:
     inputs    as every side sees them: reals rounded once to the input buffers' storage format
     plan      with abstract maths;  `expanded` has portable functions in their place, or, for
               native maths and one language, only where that has no builtin
+    packed    the expanded plan as devices run it: buffers of narrow formats hold codes
     bound     the program with numbers for its symbols
     """
 
@@ -70,6 +72,11 @@ class Subject:
     bound: Graph
     sizes: Mapping[str, int]
     inputs: Mapping[str, Array] = field(repr=False)
+
+    @functools.cached_property
+    def packed(self) -> Plan:
+        """The expanded plan, with codes in memory where formats are that narrow."""
+        return pack_codes(self.expanded)
 
     @functools.cached_property
     def schedule(self) -> Schedule:
@@ -176,7 +183,7 @@ def snapped(plan: Plan, arrays: Mapping[str, Array]) -> dict[str, Array]:
 def _snap(array: Array, buffer: Buffer | None) -> Array:
     if buffer is None or buffer.sort is not Sort.REAL:
         return array
-    stored = unpack(pack(np.asarray(array, np.float64), buffer.type), buffer.type)
+    stored = unpack_buffer(pack_buffer(np.asarray(array, np.float64), buffer), buffer)
     kind = np.float64 if buffer.type is Type.F64 else np.float32
     return np.asarray(stored, kind).reshape(array.shape)
 

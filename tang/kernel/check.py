@@ -15,6 +15,7 @@ from typing import Final, NoReturn
 from tang.errors import TangBugError
 from tang.ir.expr import NAMED
 from tang.kernel import ir as k
+from tang.kernel.narrow import coding_named, conversion_named
 from tang.kernel.plan import Launch, Plan, Role
 
 ROUNDINGS: Final = ("rne",)
@@ -107,7 +108,9 @@ def _check_function(f: k.Function, outer: _Names) -> None:
     _check_block(f.body, names)
     _check_expr(f.result, names, f.result)
     outer.require(f.name not in outer.functions, f.name, "two functions share the name")
-    outer.require(f.implements in ("", *k.MATH), f.name, f"{f.implements} is no function of MATH")
+    known = f.implements in ("", *k.MATH) or conversion_named(f.implements) is not None
+    known = known or coding_named(f.implements) is not None
+    outer.require(known, f.name, f"{f.implements} is no function of MATH and no rounding")
     outer.functions[f.name] = f
 
 
@@ -225,6 +228,9 @@ def _var(e: k.Var, names: _Names, where: object) -> None:
 
 
 def _op(e: k.Op, names: _Names, where: object) -> None:
+    if conversion_named(e.op) is not None:
+        _rounding(e, names, where)
+        return
     arity = k.OPS.get(e.op, k.MATH.get(e.op))
     names.require(arity is not None, where, f"unknown operation {e.op}")
     names.require(len(e.args) == arity, where, f"{e.op} takes {arity} operands")
@@ -241,6 +247,14 @@ def _op(e: k.Op, names: _Names, where: object) -> None:
     if e.op in ("floordiv", "mod"):
         divisor = e.args[1].value if isinstance(e.args[1], k.Const) else 1
         names.require(isinstance(divisor, int) and divisor > 0, where, "a divisor is positive")
+
+
+def _rounding(e: k.Op, names: _Names, where: object) -> None:
+    """A rounding takes an f32 or an f64 and gives an f32."""
+    for a in e.args:
+        _check_expr(a, names, where)
+    taken = len(e.args) == 1 and e.args[0].type in (k.F32, k.F64)
+    names.require(taken and e.type is k.F32, where, f"{e.op} takes one f32 or f64, and gives f32")
 
 
 def _load(e: k.Load, names: _Names, where: object) -> None:

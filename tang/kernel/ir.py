@@ -67,7 +67,10 @@ class Var:
 
 @dataclass(frozen=True, slots=True)
 class Op:
-    """A row of `OPS` or of `MATH`; operands share `type` unless the row says otherwise."""
+    """A row of `OPS` or of `MATH`; operands share `type` unless the row says otherwise.
+
+    Or a rounding of an f32 or an f64 to a narrower format, as f32: `kernel/narrow.py` names them.
+    """
 
     type: Type
     op: str
@@ -231,7 +234,8 @@ class Function:
     """A pure helper: straight-line lets and a result.
 
     `implements` names the abstract function of MATH that it computes, `ulp` its largest error
-    in units in the last place of the result's format (0: none is claimed).
+    in units in the last place of the result's format (0: none is claimed); or the rounding or
+    coding of `kernel/narrow.py` that it is, without any error.
     """
 
     name: str

@@ -15,6 +15,7 @@ from tang.ir.extent import Poly, poly
 from tang.ir.graph import Fact, Graph
 from tang.ir.view import Ref
 from tang.kernel.ir import Kernel, Type
+from tang.kernel.narrow import Conversion
 
 
 class Role(enum.Enum):
@@ -27,7 +28,11 @@ class Role(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
-    """A contiguous row-major array. `ref` is the tensor it holds, None for split partials."""
+    """A contiguous row-major array. `ref` is the tensor it holds, None for split partials.
+
+    conversion  how numbers were rounded to a format narrower than `type`: an f32 buffer holds the
+                rounded numbers, a u8 buffer their codes
+    """
 
     name: str
     shape: tuple[Poly, ...]
@@ -35,11 +40,12 @@ class Buffer:
     type: Type
     role: Role
     ref: Ref | None = None
+    conversion: Conversion | None = None
 
     @property
     def format(self) -> str:
-        """The name of the format of its elements: "f32", "bf16", "i32", "bool" …"""
-        return self.type.value
+        """The name of the format of its elements: "f32", "bf16", "e4m3fn", "i32", "bool" …"""
+        return self.type.value if self.conversion is None else self.conversion.format.name
 
     @property
     def bytes(self) -> Poly | int:

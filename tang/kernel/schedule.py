@@ -1,7 +1,8 @@
 """Schedules as data: how each node is computed, never what.
 
-Defines `Schedule` and `NodeSchedule`. Relies on the kernel types; choosing a schedule is the work
-of `tang.schedule`, obeying it the work of lowering, checking names that of `check_schedule`.
+Defines `Schedule` and `NodeSchedule`. Relies on the kernel types and the narrow formats; choosing a
+schedule is the work of `tang.schedule`, obeying it that of lowering, checking that of
+`check_schedule`.
 """
 
 from __future__ import annotations
@@ -10,11 +11,21 @@ from dataclasses import dataclass
 from math import prod
 from typing import Final
 
-from tang.errors import ScheduleError
+from tang.errors import FormatError, ScheduleError
 from tang.ir.expr import Sort
+from tang.ir.format import FORMATS, Format
 from tang.ir.graph import Comprehension, Graph
 from tang.ir.monoid import Monoid
-from tang.kernel.ir import F32, Type
+from tang.kernel.ir import BF16, F16, F32, Type
+from tang.kernel.narrow import (
+    NARROW,
+    OVERFLOWS,
+    ROUNDINGS,
+    USUAL,
+    Conversion,
+    is_coded,
+    refusal,
+)
 
 WORKGROUP_BYTES: Final = 16384
 """Memory of a workgroup that every device has: WebGPU's maxComputeWorkgroupStorageSize."""
@@ -24,6 +35,26 @@ _WORD: Final = 4
 
 PLACES: Final = ("materialise", "inline", "epilogue")
 """Where a node is computed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Precision:
+    """A machine type, and how numbers are rounded to a format narrower than it."""
+
+    type: Type
+    conversion: Conversion | None = None
+
+
+def name_of(format_: Type | Format) -> str:
+    """The name of a format of a schedule."""
+    return format_.name if isinstance(format_, Format) else str(format_.value)
+
+
+def bytes_of(format_: Type | Format) -> int:
+    """Of an element in memory: one for formats of 8 bits and fewer, a word for tf32."""
+    if isinstance(format_, Type):
+        return format_.bytes
+    return 1 if is_coded(format_) else F32.bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,8 +67,16 @@ class NodeSchedule:
                 chunk of the first reduce dim (of a split's chunk), then a tree over workgroup
                 arrays combines neighbours in order (1: one thread a point). A workgroup is a
                 multiple of it and holds several points
-    storage     format in which real results are stored
-    accumulate  format of body, state and partial states
+    storage     format in which real results are stored: f64, f32, f16 or bf16 of the kernel types,
+                or a narrower `tang.ir.format.Format`, as TF32, E5M2, E4M3FN, E3M2, E2M3 and E2M1
+                of `tang.kernel.narrow`
+    accumulate  format of body, state and partial states, of the same kinds; of a `Format` every
+                operation is one of f32 whose result is then rounded
+    rounding    how numbers are rounded to formats narrower than f32: "rne" to nearest even, "rz"
+                towards zero, "rna" to nearest, ties away from zero
+    overflow    what becomes of numbers beyond the largest one of such a format: "inf", "nan" or
+                "saturate", as far as the format has them; "usual" is infinity where it has one,
+                else the largest number
     workgroup   threads per workgroup
     place       "materialise": a kernel and buffers of its own; "inline": neither, the value is
                 computed wherever it is read, and rounded to `storage` there as if it had been
@@ -46,11 +85,37 @@ class NodeSchedule:
     """
 
     split: int = 1
-    storage: Type = F32
-    accumulate: Type = F32
+    storage: Type | Format = F32
+    accumulate: Type | Format = F32
     workgroup: int = 64
     lanes: int = 1
     place: str = "materialise"
+    rounding: str = "rne"
+    overflow: str = USUAL
+
+    @property
+    def stored(self) -> Precision:
+        """What results are in memory: tf32 and formats of codes as the f32 they stand for."""
+        if not isinstance(self.storage, Format) and not self._emulates(self.storage):
+            return Precision(self.storage)
+        machine = F32 if isinstance(self.storage, Format) else self.storage
+        return Precision(machine, self._conversion(self.storage))
+
+    @property
+    def computed(self) -> Precision:
+        """The register type of reals, and the rounding after each operation."""
+        if not isinstance(self.accumulate, Format) and not self._emulates(self.accumulate):
+            return Precision(self.accumulate)
+        return Precision(F32, self._conversion(self.accumulate))
+
+    def _emulates(self, format_: Type) -> bool:
+        """Whether a machine type is rounded to otherwise than machines do."""
+        usual = self.rounding == "rne" and self.overflow in (USUAL, "inf")
+        return format_ in (F16, BF16) and not usual
+
+    def _conversion(self, format_: Type | Format) -> Conversion:
+        narrow = format_ if isinstance(format_, Format) else FORMATS[format_.value]
+        return Conversion(narrow, self.rounding, self.overflow)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,15 +171,62 @@ def _check_node(name: str, s: NodeSchedule) -> None:
         )
     if s.place not in PLACES:
         raise ScheduleError(f"{name}: place is one of {', '.join(PLACES)}, not {s.place!r}")
+    _check_precision(name, s)
+
+
+def _check_precision(name: str, s: NodeSchedule) -> None:
     for label, t in (("storage", s.storage), ("accumulate", s.accumulate)):
-        if not (isinstance(t, Type) and t.is_float):
-            shown = t.value if isinstance(t, Type) else f"{t!r}: take one of tang.kernel.ir"
+        if isinstance(t, Format):
+            _check_format(f"{name}: {label}", t)
+        elif not (isinstance(t, Type) and t.is_float):
+            listed = ", ".join(NARROW)
+            shown = (
+                t.value
+                if isinstance(t, Type)
+                else f"{t!r}: take one of tang.kernel.ir, or of tang.kernel.narrow ({listed})"
+            )
             raise ScheduleError(f"{name}: {label} is a float format, not {shown}")
+    if s.rounding not in ROUNDINGS:
+        raise ScheduleError(
+            f"{name}: rounding is one of {', '.join(ROUNDINGS)}, not {s.rounding!r}"
+        )
+    if s.overflow not in OVERFLOWS:
+        raise ScheduleError(
+            f"{name}: overflow is one of {', '.join(OVERFLOWS)}, not {s.overflow!r}"
+        )
+    _check_rounding(name, s)
+
+
+def _check_format(place: str, format_: Format) -> None:
+    if format_.name in FORMATS:
+        name = format_.name.upper()
+        raise ScheduleError(f"{place}: {format_.name} is a type: take tang.kernel.ir.{name}")
+    reason = refusal(format_)
+    if reason:
+        listed = ", ".join((*FORMATS, *NARROW))
+        raise ScheduleError(
+            f"{place}: {format_.name} cannot be held in f32: {reason}; of the formats with names "
+            f"these can: {listed}"
+        )
+
+
+def _check_rounding(name: str, s: NodeSchedule) -> None:
+    """Rounding and overflow fit the narrow formats among the two, and there is one to fit."""
+    try:
+        found = (s.stored.conversion, s.computed.conversion)
+    except FormatError as e:
+        raise ScheduleError(f"{name}: {e}") from e
+    plain = s.rounding == "rne" and s.overflow in (USUAL, "inf")
+    if not plain and found == (None, None):
+        raise ScheduleError(
+            f"{name}: rounding {s.rounding!r} with overflow {s.overflow!r} needs a storage or "
+            "accumulate format narrower than f32; f32 and f64 round to nearest even, to infinity"
+        )
 
 
 def shared_bytes(monoid: Monoid, s: NodeSchedule) -> int:
     """At most so many bytes of workgroup memory hold the states of a workgroup with lanes."""
-    sizes = {Sort.REAL: max(s.accumulate.bytes, _WORD), Sort.INDEX: 8, Sort.BOOL: _WORD}
+    sizes = {Sort.REAL: max(s.computed.type.bytes, _WORD), Sort.INDEX: 8, Sort.BOOL: _WORD}
     parts = (sizes[c.sort] * prod(monoid.axis_size(a) for a in c.axes) for c in monoid.components)
     return s.workgroup * (sum(parts) + (_WORD if monoid.identity is None else 0))
 

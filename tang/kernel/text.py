@@ -31,7 +31,8 @@ def plan_text(plan: Plan) -> str:
     lines = ["buffers"]
     for b in plan.buffers:
         shape = ", ".join(str(n) for n in b.shape)
-        lines.append(f"  {b.name}: {b.type.value}[{shape}] {b.role.value} {b.ref or ''}".rstrip())
+        held = b.type.value if b.format == b.type.value else f"{b.format} in {b.type.value}"
+        lines.append(f"  {b.name}: {held}[{shape}] {b.role.value} {b.ref or ''}".rstrip())
     lines += ["results", *(f"  {r.name} = {r.buffer}" for r in plan.results)]
     for launch in plan.launches:
         lines += ["", _launch_line(launch), *_kernel_lines(launch.kernel)]

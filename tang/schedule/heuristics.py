@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from tang.ir.extent import Poly
+from tang.ir.format import Format
 from tang.ir.graph import Comprehension, Dim, Fact, Graph
 from tang.kernel.ir import F32, Type
-from tang.kernel.schedule import NodeSchedule, Schedule
+from tang.kernel.schedule import NodeSchedule, Schedule, bytes_of
 from tang.schedule.places import Weighed, choose_places
 
 
@@ -35,8 +36,8 @@ class Options:
     long: int = 1024
     chunk: int = 256
     most: int = 64
-    storage: Type = F32
-    accumulate: Type = F32
+    storage: Type | Format = F32
+    accumulate: Type | Format = F32
     workgroup: int = 64
 
 
@@ -86,7 +87,7 @@ def explain(graph: Graph, options: Options | None = None) -> Explanation:
     facts = {f.symbol: f for f in graph.facts}
     splits = {n.name: _split(n, facts, o) for n in graph.nodes}
     chunks = {name: split for name, (split, _) in splits.items()}
-    places = choose_places(graph, o.storage.bytes, chunks)
+    places = choose_places(graph, bytes_of(o.storage), chunks)
     choices = tuple(_choose(n, facts, splits[n.name], places[n.name]) for n in graph.nodes)
     base = NodeSchedule(storage=o.storage, accumulate=o.accumulate, workgroup=o.workgroup)
     rows = ((c.node, replace(base, split=c.split, place=c.placed.place)) for c in choices)

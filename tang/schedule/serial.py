@@ -8,11 +8,17 @@ know a graph: unknown nodes are found by `check_schedule`.
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from typing import Any, Final
 
-from tang.errors import ScheduleError
+from tang.errors import FormatError, ScheduleError
+from tang.ir.format import Format, custom_format
 from tang.kernel.ir import Type
-from tang.kernel.schedule import PLACES, NodeSchedule, Schedule
+from tang.kernel.narrow import NARROW, OVERFLOWS, ROUNDINGS, refusal
+from tang.kernel.schedule import PLACES, NodeSchedule, Schedule, name_of
+
+Field = int | str | dict[str, int | str]
+"""What stands for a field in JSON."""
 
 VERSION: Final = 1
 LARGEST: Final = 1_000_000
@@ -26,14 +32,32 @@ def schedule_to_json(schedule: Schedule) -> str:
     return json.dumps(whole, indent=2) + "\n"
 
 
-def _fields(s: NodeSchedule) -> dict[str, int | str]:
-    return {
+def _fields(s: NodeSchedule) -> dict[str, Field]:
+    """All fields; rounding and overflow only where they are not what they are everywhere else."""
+    found: dict[str, Field] = {
         "split": s.split,
-        "storage": s.storage.value,
-        "accumulate": s.accumulate.value,
+        "storage": format_to_json(s.storage),
+        "accumulate": format_to_json(s.accumulate),
         "workgroup": s.workgroup,
         "lanes": s.lanes,
         "place": s.place,
+    }
+    plain = NodeSchedule()
+    if (s.rounding, s.overflow) != (plain.rounding, plain.overflow):
+        found |= {"rounding": s.rounding, "overflow": s.overflow}
+    return found
+
+
+def format_to_json(format_: Type | Format) -> Field:
+    """A format by its name; a user's as an object with its parts."""
+    if not isinstance(format_, Format) or NARROW.get(format_.name) == format_:
+        return name_of(format_)
+    return {
+        "name": format_.name,
+        "p": format_.p,
+        "emin": format_.emin,
+        "largest": str(format_.largest),
+        "specials": format_.specials,
     }
 
 
@@ -77,15 +101,18 @@ def _object(value: object, where: str, known: tuple[str, ...] | None) -> dict[st
 
 
 def _node(value: object, where: str) -> NodeSchedule:
-    fields = _object(value, where, tuple(_fields(NodeSchedule())))
-    whole = _fields(NodeSchedule()) | fields
+    plain = NodeSchedule()
+    usual = _fields(plain) | {"rounding": plain.rounding, "overflow": plain.overflow}
+    whole = usual | _object(value, where, tuple(usual))
     return NodeSchedule(
         split=_number(whole["split"], f"{where}.split"),
-        storage=_format(whole["storage"], f"{where}.storage"),
-        accumulate=_format(whole["accumulate"], f"{where}.accumulate"),
+        storage=format_from_json(whole["storage"], f"{where}.storage"),
+        accumulate=format_from_json(whole["accumulate"], f"{where}.accumulate"),
         workgroup=_number(whole["workgroup"], f"{where}.workgroup"),
         lanes=_number(whole["lanes"], f"{where}.lanes"),
-        place=_place(whole["place"], f"{where}.place"),
+        place=_word(whole["place"], PLACES, f"{where}.place"),
+        rounding=_word(whole["rounding"], ROUNDINGS, f"{where}.rounding"),
+        overflow=_word(whole["overflow"], OVERFLOWS, f"{where}.overflow"),
     )
 
 
@@ -95,14 +122,38 @@ def _number(value: object, where: str) -> int:
     return value
 
 
-def _place(value: object, where: str) -> str:
-    if not isinstance(value, str) or value not in PLACES:
-        raise ScheduleError(f"{where}: expected one of {', '.join(PLACES)}, not {value!r}")
+def _word(value: object, known: tuple[str, ...], where: str) -> str:
+    if not isinstance(value, str) or value not in known:
+        raise ScheduleError(f"{where}: expected one of {', '.join(known)}, not {value!r}")
     return value
 
 
-def _format(value: object, where: str) -> Type:
-    floats = {t.value: t for t in Type if t.is_float}
-    if not isinstance(value, str) or value not in floats:
-        raise ScheduleError(f"{where}: expected one of {', '.join(floats)}, not {value!r}")
-    return floats[value]
+def format_from_json(value: object, where: str) -> Type | Format:
+    """The format that `format_to_json` wrote; raises ScheduleError naming the place."""
+    known: dict[str, Type | Format] = {t.value: t for t in Type if t.is_float}
+    known |= NARROW
+    if isinstance(value, dict):
+        return _custom(_object(value, where, ("name", "p", "emin", "largest", "specials")), where)
+    if not isinstance(value, str) or value not in known:
+        raise ScheduleError(f"{where}: expected one of {', '.join(known)}, not {value!r}")
+    return known[value]
+
+
+def _custom(fields: dict[str, Any], where: str) -> Format:
+    for name in ("name", "p", "emin", "largest"):
+        if name not in fields:
+            raise ScheduleError(f"{where}: a user's format has no {name!r}")
+    try:
+        made = custom_format(
+            str(fields["name"]),
+            p=int(fields["p"]),
+            emin=int(fields["emin"]),
+            largest=Fraction(fields["largest"]),
+            specials=str(fields.get("specials", "ieee")),
+        )
+    except (FormatError, ValueError, TypeError, ZeroDivisionError) as e:
+        raise ScheduleError(f"{where}: {e}") from e
+    reason = refusal(made)
+    if reason:
+        raise ScheduleError(f"{where}: {made.name} cannot be held in f32: {reason}")
+    return made

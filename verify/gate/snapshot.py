@@ -144,14 +144,14 @@ def texts(name: str, graph: Graph, schedule: str, languages: Sequence[str]) -> d
     What a language cannot say has its reason for a text.
     """
     from tang.emit.unit import emit
-    from tang.kernel.expand import expand_math
+    from tang.kernel.expand import expand_math, pack_codes
     from tang.kernel.lower import lower
     from tang.rewrite import rewrite
     from tang.schedule import schedule_auto, schedule_from_json
 
     made = rewrite(graph).graph
     chosen = schedule_from_json(schedule) if schedule else schedule_auto(made)
-    plan = expand_math(lower(made, chosen))
+    plan = pack_codes(expand_math(lower(made, chosen)))
     found = {}
     for language in languages:
         for launch in plan.launches:

@@ -14,6 +14,7 @@ from tang.kernel.expand.claims import ULP
 from tang.kernel.ir import (
     BOOL,
     F32,
+    F64,
     I32,
     U32,
     Bitcast,
@@ -40,9 +41,9 @@ class Builder:
     params: list[Var] = field(default_factory=list)
     lets: list[Let] = field(default_factory=list)
 
-    def param(self, name: str) -> Value:
-        """A new f32 parameter."""
-        var = Var(F32, name)
+    def param(self, name: str, type_: Type = F32) -> Value:
+        """A new parameter."""
+        var = Var(type_, name)
         self.params.append(var)
         return Value(self, var)
 
@@ -57,6 +58,10 @@ class Builder:
         exact = value if isinstance(value, str) else Fraction(value)
         return Value(self, Const(F32, exact))
 
+    def f64(self, value: int) -> Value:
+        """An f64 constant."""
+        return Value(self, Const(F64, Fraction(value)))
+
     def u32(self, value: int) -> Value:
         """A u32 constant."""
         return Value(self, Const(U32, value))
@@ -69,6 +74,10 @@ class Builder:
         """The finished function, with the claim of its accuracy."""
         name, ulp = f"{implements}_f32", ULP[implements]
         return Function(name, tuple(self.params), tuple(self.lets), result.expr, implements, ulp)
+
+    def exact(self, name: str, implements: str, result: Value) -> Function:
+        """The finished function, which has no error."""
+        return Function(name, tuple(self.params), tuple(self.lets), result.expr, implements)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from typing import Final
 
 from tang.errors import ScheduleError, TangBugError
 from tang.kernel.expand.functions import portable
+from tang.kernel.expand.rounding import rounder
 from tang.kernel.ir import (
     F16,
     F32,
@@ -39,6 +40,7 @@ from tang.kernel.ir import (
     Type,
     Var,
 )
+from tang.kernel.narrow import conversion_named
 from tang.kernel.plan import Plan
 from tang.kernel.walk import operands, postorder
 
@@ -63,7 +65,8 @@ def expand_math(plan: Plan, keep: Collection[Row] = frozenset()) -> Plan:
     """Replace operations of MATH by calls: exp2(x) → exp2_f32(x).
 
     In f16 and bf16 the argument is converted to f32 and the result back, once. Raises
-    ScheduleError for f64, which has no portable functions.
+    ScheduleError for f64, which has no portable functions. Roundings to narrow formats become calls
+    as well, from f32 and from f64.
 
     keep  operations that stay, by name and type: the builtins of a language, for native maths
     """
@@ -75,7 +78,7 @@ def expand_kernel(kernel: Kernel, keep: Collection[Row] = frozenset()) -> Kernel
     """The same kernel with calls; the functions it needs come before its own, each once."""
     needed: dict[str, Function] = {}
     rewrite = partial(_expand, kernel=kernel, needed=needed, keep=keep)
-    body = _statements(kernel.body, rewrite)
+    body = rewritten(kernel.body, rewrite)
     own = tuple(_function(f, rewrite) for f in kernel.functions)
     return replace(kernel, body=body, functions=_merge(kernel, needed, own))
 
@@ -91,7 +94,8 @@ def _merge(
     return new + own
 
 
-def _statements(body: Iterable[Stmt], rewrite: Rewrite) -> tuple[Stmt, ...]:
+def rewritten(body: Iterable[Stmt], rewrite: Rewrite) -> tuple[Stmt, ...]:
+    """Statements with every expression in them rewritten, nested ones too."""
     return tuple(_statement(s, rewrite) for s in body)
 
 
@@ -102,10 +106,10 @@ def _statement(s: Stmt, rewrite: Rewrite) -> Stmt:
         case Store():
             return replace(s, index=rewrite(s.index), value=rewrite(s.value))
         case For():
-            body = _statements(s.body, rewrite)
+            body = rewritten(s.body, rewrite)
             return replace(s, lo=rewrite(s.lo), hi=rewrite(s.hi), body=body)
         case If():
-            then, otherwise = _statements(s.then, rewrite), _statements(s.otherwise, rewrite)
+            then, otherwise = rewritten(s.then, rewrite), rewritten(s.otherwise, rewrite)
             return If(rewrite(s.condition), then, otherwise)
         case _:
             return s
@@ -121,10 +125,15 @@ def _expand(root: Expr, kernel: Kernel, needed: dict[str, Function], keep: Colle
     done: dict[int, Expr] = {}
     for e in postorder(root):
         args = tuple(done[id(a)] for a in operands(e))
-        if isinstance(e, Op) and e.op in MATH and (e.op, e.type) not in keep:
+        conversion = conversion_named(e.op) if isinstance(e, Op) else None
+        if conversion is not None:
+            function = rounder(conversion, args[0].type)
+            needed[function.name] = function
+            done[id(e)] = Call(e.type, function.name, args)
+        elif isinstance(e, Op) and e.op in MATH and (e.op, e.type) not in keep:
             done[id(e)] = _call(e, args, kernel, needed, keep)
         else:
-            done[id(e)] = _rebuild(e, args)
+            done[id(e)] = rebuilt(e, args)
     return done[id(root)]
 
 
@@ -156,7 +165,8 @@ def _no_f64(kernel: Kernel, op: str) -> str:
     )
 
 
-def _rebuild(e: Expr, args: tuple[Expr, ...]) -> Expr:
+def rebuilt(e: Expr, args: tuple[Expr, ...]) -> Expr:
+    """The expression over other operands, itself where these are its own."""
     if all(a is b for a, b in zip(args, operands(e), strict=True)):
         return e
     match e:

@@ -19,7 +19,9 @@ from tang.ir.view import Affine, Read, Ref
 from tang.kernel import ir as k
 from tang.kernel.lower.build import Builder, Value
 from tang.kernel.lower.ranges import Range, below, point
+from tang.kernel.narrow import Conversion, holds
 from tang.kernel.plan import Buffer
+from tang.kernel.schedule import Precision
 
 CHUNK = "%chunk"
 THREAD = "%thread"
@@ -34,7 +36,7 @@ class Recipe:
     """
 
     node: Comprehension
-    accumulate: k.Type
+    precision: Precision
     states: Mapping[int, Range]
     dims: Mapping[str, tuple[Dim, ...]]
 
@@ -66,6 +68,7 @@ def never_recomputed(ctx: Context, ref: Ref, place: Place) -> Value:
 class Context:
     """One kernel being built for one node.
 
+    precision  the register type of reals, and how every result is rounded to a narrower format
     env        coordinates by dim, static axis, or gathered value
     threads    the dims over which threads are laid out, with extents, slowest first
     pin        depth outside of which a read that is not proved safe must not move
@@ -81,7 +84,7 @@ class Context:
 
     builder: Builder
     node: Comprehension
-    accumulate: k.Type
+    precision: Precision
     tensors: Mapping[Ref, Buffer]
     results: Mapping[Ref, Range]
     states: Mapping[int, Range]
@@ -97,6 +100,29 @@ class Context:
     recipes: Mapping[str, Recipe] = field(default_factory=dict)
     recompute: Recompute = never_recomputed
     held: Mapping[Ref, Callable[[tuple[Value, ...]], Value]] = field(default_factory=dict)
+
+    @property
+    def accumulate(self) -> k.Type:
+        """The register type of reals."""
+        return self.precision.type
+
+    @property
+    def format(self) -> str:
+        """The name of the format of reals in registers."""
+        conversion = self.precision.conversion
+        return self.accumulate.value if conversion is None else conversion.format.name
+
+    def rounded(self, value: Value) -> Value:
+        """A result of f32 arithmetic as a number of the node's own format."""
+        conversion = self.precision.conversion
+        return value if conversion is None else self.converted(value, conversion)
+
+    def converted(self, value: Value, conversion: Conversion) -> Value:
+        """A real rounded to a narrow format, as f32."""
+        b = self.builder
+        if value.expr.type not in (k.F32, k.F64):
+            value = b.converted(k.F32, value)
+        return b.op(k.F32, conversion.op, value)
 
     def type_of(self, sort: Sort) -> k.Type:
         """The register type of a sort."""
@@ -118,7 +144,11 @@ class Context:
             raise TangBugError(f"{e.op} is no constant")
         if e.sort is Sort.INDEX and isinstance(e.payload, int):
             return self.builder.literal(e.payload)
-        return Value(k.Const(self.type_of(e.sort), e.payload), 0)
+        value = Value(k.Const(self.type_of(e.sort), e.payload), 0)
+        conversion = self.precision.conversion
+        if e.sort is not REAL or conversion is None or holds(conversion.format, e.payload):
+            return value
+        return self.rounded(value)
 
     def absent(self, sort: Sort) -> Value:
         """NaN, −1 or False as a literal."""

@@ -96,7 +96,7 @@ def within(ctx: Context, recipe: Recipe, place: Place) -> Context:
     return Context(
         builder=b,
         node=recipe.node,
-        accumulate=recipe.accumulate,
+        precision=recipe.precision,
         tensors=ctx.tensors,
         results=ctx.results,
         states=recipe.states,

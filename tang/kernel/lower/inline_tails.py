@@ -38,7 +38,7 @@ def tail_context(ctx: Context, tail: Tail, held: Held) -> Context:
     return Context(
         builder=ctx.builder,
         node=node,
-        accumulate=tail.recipe.accumulate,
+        precision=tail.recipe.precision,
         tensors=ctx.tensors,
         results=ctx.results,
         states=tail.recipe.states,

@@ -135,7 +135,7 @@ def _context(task: Task, world: World, builder: Builder) -> Context:
     return Context(
         builder=builder,
         node=node,
-        accumulate=task.schedule.accumulate,
+        precision=task.schedule.computed,
         tensors=world.tensors,
         results=world.results,
         states=world.states.get(node.name, {}),

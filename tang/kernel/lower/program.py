@@ -24,7 +24,7 @@ from tang.kernel.lower.names import Names
 from tang.kernel.lower.ranges import INPUT, INT32, Range, Sizes, assumed_facts, sizes_of
 from tang.kernel.lower.results import components_for
 from tang.kernel.plan import Buffer, Launch, Plan, Result, Role
-from tang.kernel.schedule import NodeSchedule, Schedule, check_schedule
+from tang.kernel.schedule import NodeSchedule, Precision, Schedule, check_schedule
 
 
 @dataclass(slots=True)
@@ -64,7 +64,7 @@ def lower(graph: Graph, schedule: Schedule | None = None) -> Plan:
     )
     for i in graph.inputs:
         work.results[Ref(i.name)] = INPUT
-        _add_buffer(work, Ref(i.name), i.name, i.shape, i.sort, schedule.default.storage)
+        _add_buffer(work, Ref(i.name), i.name, i.shape, i.sort, schedule.default.stored)
     for node in graph.nodes:
         _describe(work, node)
     for node in graph.nodes:
@@ -107,14 +107,14 @@ def _describe(work: _Lowering, node: Comprehension) -> None:
         if ref in work.known:
             tensor = node.tensor(name)
             label = f"{node.name}_{name}"
-            _add_buffer(work, ref, label, tensor.shape, tensor.sort, schedule.storage)
+            _add_buffer(work, ref, label, tensor.shape, tensor.sort, schedule.stored)
     if schedule.place == "inline":
         work.recipes[node.name] = _recipe(work, node)
 
 
 def _recipe(work: _Lowering, node: Comprehension) -> Recipe:
-    accumulate = work.chosen[node.name].accumulate
-    return Recipe(node, accumulate, work.states[node.name], work.dims[node.name])
+    precision = work.chosen[node.name].computed
+    return Recipe(node, precision, work.states[node.name], work.dims[node.name])
 
 
 def _lower_node(work: _Lowering, node: Comprehension) -> None:
@@ -207,9 +207,11 @@ def _partial_buffers(
         c = monoid.components[i]
         dims = (d.extent for d in work.dims[node.name][c.name])
         shape = (chunks, *dims, *(poly(monoid.axis_size(a)) for a in c.axes))
-        kind = _storage(c.sort, schedule.accumulate, work.states[node.name].get(i))
+        held = schedule.computed
+        kind = _storage(c.sort, held.type, work.states[node.name].get(i))
         name = work.names.fresh(f"{node.name}_{c.name}_partial")
-        found[i] = Buffer(name, shape, c.sort, kind, Role.TEMPORARY)
+        rounding = held.conversion if c.sort is REAL else None
+        found[i] = Buffer(name, shape, c.sort, kind, Role.TEMPORARY, conversion=rounding)
     seen = None
     if monoid.identity is None:
         shape = (chunks, *(d.extent for d in node.point))
@@ -220,17 +222,18 @@ def _partial_buffers(
 
 
 def _add_buffer(
-    work: _Lowering, ref: Ref, label: str, shape: tuple[Poly, ...], sort: Sort, real: k.Type
+    work: _Lowering, ref: Ref, label: str, shape: tuple[Poly, ...], sort: Sort, real: Precision
 ) -> None:
     """Add the buffer of a tensor; one that nobody stores only tells its shape and its format."""
-    kind = _storage(sort, real, work.results.get(ref))
+    kind = _storage(sort, real.type, work.results.get(ref))
+    rounding = real.conversion if sort is REAL else None
     wanted = any(o.ref == ref for o in work.graph.outputs)
     role = Role.OUTPUT if wanted else Role.TEMPORARY
     if ref.output == "":
         role = Role.INPUT
     is_real = role is Role.INPUT or ref in work.places.stored
     name = work.names.fresh(label) if is_real else label
-    work.tensors[ref] = Buffer(name, shape, sort, kind, role, ref)
+    work.tensors[ref] = Buffer(name, shape, sort, kind, role, ref, rounding)
     if is_real:
         work.buffers.append(work.tensors[ref])
 

@@ -46,9 +46,9 @@ def read_value(ctx: Context, read: Read) -> Value:
 
 
 def _key(ctx: Context, read: Read) -> Hashable:
-    """What tells a read value from others: the read, its coordinates, its register type."""
+    """What tells a read value from others: the read, its coordinates, its precision."""
     coordinates = tuple((v, ctx.env[v].expr) for v in sorted(_variables(ctx, read)))
-    return (read, coordinates, ctx.accumulate)
+    return (read, coordinates, ctx.precision)
 
 
 def _variables(ctx: Context, read: Read) -> set[str]:
@@ -115,14 +115,27 @@ def load(ctx: Context, buffer: Buffer, at: Value, r: Range | None = None) -> Val
     b.demand(found)
     kind = ctx.type_of(buffer.sort)
     if param.type is kind:
-        return Value(raw.expr, raw.depth, found, raw.height)
-    return b.converted(kind, raw, found)
+        return _loaded(ctx, buffer, Value(raw.expr, raw.depth, found, raw.height))
+    return _loaded(ctx, buffer, b.converted(kind, raw, found))
+
+
+def _loaded(ctx: Context, buffer: Buffer, value: Value) -> Value:
+    """A real as the node computes with it: rounded, unless it was stored in the node's format."""
+    known = buffer.sort is not REAL or buffer.format == ctx.format
+    return value if known else ctx.rounded(value)
+
+
+def _as_stored(ctx: Context, buffer: Buffer, value: Value) -> Value:
+    """A real rounded as the buffer's numbers are, where machines do not do so by themselves."""
+    return value if buffer.conversion is None else ctx.converted(value, buffer.conversion)
 
 
 def store(ctx: Context, buffer: Buffer, at: Value, value: Value) -> None:
     """Emit the store of a register value, converted to the buffer's type."""
     b = ctx.builder
     param = ctx.param(buffer, writable=True)
+    if buffer.format != ctx.format:
+        value = _as_stored(ctx, buffer, value)
     if value.expr.type is not param.type:
         value = b.converted(param.type, value, value.range)
     exprs = [b.settled(v, b.depth).expr for v in (at, value)]
@@ -326,10 +339,12 @@ def recalled(ctx: Context, ref: Ref, value: Value) -> Value:
         return value
     if buffer.sort is not REAL:
         return value
+    if buffer.conversion is not None:
+        value = _as_stored(ctx, buffer, b.let(value))
     for kind in (buffer.type, ctx.accumulate):
         if value.expr.type is not kind:
             value = b.converted(kind, b.let(value))
-    return value
+    return _loaded(ctx, buffer, value)
 
 
 def _held_value(ctx: Context, read: Read) -> Value:

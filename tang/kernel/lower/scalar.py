@@ -14,7 +14,7 @@ from math import prod
 from typing import Final
 
 from tang.errors import TangBugError
-from tang.ir.expr import INDEX, Expr, walk
+from tang.ir.expr import INDEX, REAL, Expr, walk
 from tang.kernel import ir as k
 from tang.kernel.lower import recognise
 from tang.kernel.lower.build import Value, constant
@@ -83,8 +83,10 @@ class Evaluator:
             return RULES[name]
         if e.sort is INDEX and name in EFFECT:
             return lambda ev, e, a: _integer(ev.ctx, name, e, a)
-        if name in k.OPS or name in k.MATH:
+        if name in EXACT:
             return lambda ev, e, a: ev.ctx.builder.op(ev.ctx.type_of(e.sort), name, *a)
+        if name in k.OPS or name in k.MATH:
+            return lambda ev, e, a: _arithmetic(ev.ctx, name, e, a)
         raise TangBugError(f"lowering has no rule for {name}")
 
     def _keep(self, e: Expr) -> Kept:
@@ -115,8 +117,19 @@ class Evaluator:
             r = r.limited(INT64) if r and is_data(e) else r
             b.demand(r)
             term = b.settled(body, b.depth).expr
-            b.emit(k.Assign(total, k.Op(total.type, "add", (total, term))))
+            more = Value(k.Op(total.type, "add", (total, term)), b.depth)
+            b.emit(k.Assign(total, (more if e.sort is INDEX else ctx.rounded(more)).expr))
         return r
+
+
+EXACT: Final = ("neg", "floor")
+"""Operations over reals whose results every format holds that holds the operands."""
+
+
+def _arithmetic(ctx: Context, name: str, e: Expr, a: list[Value]) -> Value:
+    """An operation in the node's format."""
+    value = ctx.builder.op(ctx.type_of(e.sort), name, *a)
+    return ctx.rounded(value) if e.sort is REAL else value
 
 
 @lru_cache(maxsize=4096)
@@ -184,11 +197,11 @@ def _compare(name: str) -> Callable[[Evaluator, Expr, list[Value]], Value]:
 
 def _recip(ev: Evaluator, e: Expr, a: list[Value]) -> Value:
     kind = ev.ctx.accumulate
-    return ev.ctx.builder.op(kind, "div", constant(kind, 1), *a)
+    return ev.ctx.rounded(ev.ctx.builder.op(kind, "div", constant(kind, 1), *a))
 
 
 def _to_real(ev: Evaluator, e: Expr, a: list[Value]) -> Value:
-    return ev.ctx.builder.converted(ev.ctx.accumulate, a[0])
+    return ev.ctx.rounded(ev.ctx.builder.converted(ev.ctx.accumulate, a[0]))
 
 
 def _to_index(ev: Evaluator, e: Expr, a: list[Value]) -> Value:

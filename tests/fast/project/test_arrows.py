@@ -37,6 +37,7 @@ ALLOWED = {
         "tang.kernel.ir",
         "tang.kernel.plan",
         "tang.kernel.profile",  # how a device computes, as data: replay follows it
+        "tang.kernel.narrow",  # which roundings there are, as data
         "tang.interpreter",
     ),
 }
