@@ -1,15 +1,16 @@
 """Proofs in Lean of what the compiler relies on, and the bridge from programs to them.
 
-Offers `prove` (the gate) and `theorems`. Relies on Lean 4.35 on PATH or in the wheel of the extra
-`proofs`. It says nothing about floats: theorems are about rings, fields and orders.
+Offers `prove` (the gate), `theorems` and `check_combine`. Relies on Lean 4.35 on PATH or in the
+wheel of the extra `proofs`. It says nothing about floats: theorems are about rings, fields, orders.
 """
 
 from __future__ import annotations
 
 from tang.errors import ProofError
+from tang.proofs.combine import Proof, check_combine
 from tang.proofs.gate import Report, Theorem, prove
 
-__all__ = ["Report", "Theorem", "prove", "theorems"]
+__all__ = ["Proof", "Report", "Theorem", "check_combine", "prove", "theorems"]
 
 
 def theorems() -> list[Theorem]:

@@ -181,6 +181,11 @@ def _printed(messages: tuple[Message, ...]) -> tuple[dict[str, tuple[str, ...]],
     return axioms, statements
 
 
+def axioms_of(messages: tuple[Message, ...]) -> dict[str, tuple[str, ...]]:
+    """Theorem → the axioms that Lean printed for it."""
+    return _printed(messages)[0]
+
+
 def snapshot(project: Project, found: tuple[Theorem, ...]) -> dict[str, Any]:
     """What must not change unseen: statements, definitions, and the foundation's text."""
     definitions = {

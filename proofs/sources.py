@@ -31,7 +31,8 @@ WORDS: Final = (
 )  # fmt: skip
 """Words that no file but the foundation may contain outside comments."""
 
-OPTIONS: Final = frozenset({"autoImplicit false"})
+ATTRIBUTES: Final = ("simp", "reducible")
+OPTIONS: Final = frozenset({"autoImplicit false", "synthInstance.maxSize 2000"})
 _DECLARES: Final = (
     r"^(?:@\[[^\]]*\]\s*)?(?P<mods>(?:(?:private|protected|noncomputable|local|scoped)\s+)*)"
     r"(?P<kind>theorem|lemma|def|abbrev|structure|class inductive|class|inductive|instance|example)"
@@ -253,7 +254,9 @@ def _line_problems(line: str) -> Iterator[str]:
     if any(c in line for c in '"«#'):
         yield "strings, quoted names and `#` commands are forbidden"
     yield from (
-        f"attribute `{a}` is forbidden" for a in re.findall(r"@\[([^\]]*)", line) if a != "simp"
+        f"attribute `{a}` is forbidden"
+        for a in re.findall(r"@\[([^\]]*)", line)
+        if a not in ATTRIBUTES
     )
     if ";" in line.replace("<;>", ""):
         yield "`;` is forbidden: one command or tactic a line"

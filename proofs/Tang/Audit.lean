@@ -5,9 +5,19 @@ import Tang.Ring
 import Tang.Sum
 import Tang.Field
 import Tang.Fold
-import Tang.LP
 import Tang.Softmax
+import Tang.Argmax
+import Tang.LP
 import Tang.Views
+import Tang.Cone
+import Tang.Gradient
+import Tang.Integers
+import Tang.Rationals
+import Tang.Scan
+import Tang.TopK
+import Tang.Traffic
+import Tang.Welford
+import Tang.Lattice
 import Tang.Core
 import Tang.Syntax
 /-! # Tang.Audit — every theorem, its statement and its axioms.
@@ -19,6 +29,10 @@ Written by `python -m tang.proofs.snapshot`; the gate compares it with the sourc
 #print axioms Tang.if_pos
 #check @Tang.if_neg
 #print axioms Tang.if_neg
+#check @Tang.dif_pos
+#print axioms Tang.dif_pos
+#check @Tang.dif_neg
+#print axioms Tang.dif_neg
 #check @Tang.if_same
 #print axioms Tang.if_same
 #check @Tang.if_congr
@@ -27,6 +41,10 @@ Written by `python -m tang.proofs.snapshot`; the gate compares it with the sourc
 #print axioms Tang.apply_if
 #check @Tang.not_not
 #print axioms Tang.not_not
+#check @Tang.decide_true
+#print axioms Tang.decide_true
+#check @Tang.decide_false
+#print axioms Tang.decide_false
 #check @Tang.Nat.add_zero
 #print axioms Tang.Nat.add_zero
 #check @Tang.Nat.add_succ
@@ -377,12 +395,6 @@ Written by `python -m tang.proofs.snapshot`; the gate compares it with the sourc
 #print axioms Tang.orElse_comm
 #check @Tang.orElse_identity
 #print axioms Tang.orElse_identity
-#check @Tang.sum_le_sum
-#print axioms Tang.sum_le_sum
-#check @Tang.weak_duality
-#print axioms Tang.weak_duality
-#check @Tang.optimal_of_equal
-#print axioms Tang.optimal_of_equal
 #check @Tang.Soft.ext
 #print axioms Tang.Soft.ext
 #check @Tang.softmax_comm
@@ -417,6 +429,44 @@ Written by `python -m tang.proofs.snapshot`; the gate compares it with the sourc
 #print axioms Tang.logsumexp_shift
 #check @Tang.online_logsumexp
 #print axioms Tang.online_logsumexp
+#check @Tang.Best.ext
+#print axioms Tang.Best.ext
+#check @Tang.argBest_best
+#print axioms Tang.argBest_best
+#check @Tang.argBest_at'
+#print axioms Tang.argBest_at'
+#check @Tang.argBest_max
+#print axioms Tang.argBest_max
+#check @Tang.argBest_assoc
+#print axioms Tang.argBest_assoc
+#check @Tang.argBest_comm
+#print axioms Tang.argBest_comm
+#check @Tang.argmax_assoc
+#print axioms Tang.argmax_assoc
+#check @Tang.argmax_comm
+#print axioms Tang.argmax_comm
+#check @Tang.neg_injective
+#print axioms Tang.neg_injective
+#check @Tang.argmin_assoc
+#print axioms Tang.argmin_assoc
+#check @Tang.argmin_comm
+#print axioms Tang.argmin_comm
+#check @Tang.argFold_best
+#print axioms Tang.argFold_best
+#check @Tang.argFold_le
+#print axioms Tang.argFold_le
+#check @Tang.argFold_first
+#print axioms Tang.argFold_first
+#check @Tang.argFold_least
+#print axioms Tang.argFold_least
+#check @Tang.argFold_top
+#print axioms Tang.argFold_top
+#check @Tang.sum_le_sum
+#print axioms Tang.sum_le_sum
+#check @Tang.weak_duality
+#print axioms Tang.weak_duality
+#check @Tang.optimal_of_equal
+#print axioms Tang.optimal_of_equal
 #check @Tang.view_comp
 #print axioms Tang.view_comp
 #check @Tang.view_comp_assoc
@@ -433,3 +483,271 @@ Written by `python -m tang.proofs.snapshot`; the gate compares it with the sourc
 #print axioms Tang.gather_map
 #check @Tang.sum_padded
 #print axioms Tang.sum_padded
+#check @Tang.related
+#print axioms Tang.related
+#check @Tang.Dual.ext
+#print axioms Tang.Dual.ext
+#check @Tang.dual_add
+#print axioms Tang.dual_add
+#check @Tang.dual_mul
+#print axioms Tang.dual_mul
+#check @Tang.dual_sum_re
+#print axioms Tang.dual_sum_re
+#check @Tang.dual_sum
+#print axioms Tang.dual_sum
+#check @Tang.dual_linear
+#print axioms Tang.dual_linear
+#check @Tang.grad_sum
+#print axioms Tang.grad_sum
+#check @Tang.grad_gather
+#print axioms Tang.grad_gather
+#check @Tang.grad_gather_segment
+#print axioms Tang.grad_gather_segment
+#check @Tang.degree_quotient
+#print axioms Tang.degree_quotient
+#check @Tang.cotangent_cancels
+#print axioms Tang.cotangent_cancels
+#check @Tang.flash_backward
+#print axioms Tang.flash_backward
+#check @Tang.dualDiv_mul
+#print axioms Tang.dualDiv_mul
+#check @Tang.softmax_tangent
+#print axioms Tang.softmax_tangent
+#check @Tang.Diff.ext
+#print axioms Tang.Diff.ext
+#check @Tang.Diff.refl
+#print axioms Tang.Diff.refl
+#check @Tang.Diff.symm
+#print axioms Tang.Diff.symm
+#check @Tang.Diff.trans
+#print axioms Tang.Diff.trans
+#check @Tang.Diff.add_same
+#print axioms Tang.Diff.add_same
+#check @Tang.Diff.mul_comm
+#print axioms Tang.Diff.mul_comm
+#check @Tang.Diff.mul_left_same
+#print axioms Tang.Diff.mul_left_same
+#check @Tang.Diff.mul_same
+#print axioms Tang.Diff.mul_same
+#check @Tang.Diff.neg_same
+#print axioms Tang.Diff.neg_same
+#check @Tang.Z.exact
+#print axioms Tang.Z.exact
+#check @Tang.Z.ind
+#print axioms Tang.Z.ind
+#check @Tang.Z.ofNat_add
+#print axioms Tang.Z.ofNat_add
+#check @Tang.Z.ofNat_mul
+#print axioms Tang.Z.ofNat_mul
+#check @Tang.Z.ofNat_inj
+#print axioms Tang.Z.ofNat_inj
+#check @Tang.Z.nonNeg_mk
+#print axioms Tang.Z.nonNeg_mk
+#check @Tang.Z.total
+#print axioms Tang.Z.total
+#check @Tang.Z.test_iff
+#print axioms Tang.Z.test_iff
+#check @Tang.Z.test_false
+#print axioms Tang.Z.test_false
+#check @Tang.Z.ofNat_pointed
+#print axioms Tang.Z.ofNat_pointed
+#check @Tang.Z.pos_mul
+#print axioms Tang.Z.pos_mul
+#check @Tang.Z.pos_one
+#print axioms Tang.Z.pos_one
+#check @Tang.Z.nat_mul_cancel
+#print axioms Tang.Z.nat_mul_cancel
+#check @Tang.Z.mul_cancel
+#print axioms Tang.Z.mul_cancel
+#check @Tang.Z.square_pos
+#print axioms Tang.Z.square_pos
+#check @Tang.Frac.ext
+#print axioms Tang.Frac.ext
+#check @Tang.Frac.refl
+#print axioms Tang.Frac.refl
+#check @Tang.Frac.symm
+#print axioms Tang.Frac.symm
+#check @Tang.Frac.trans
+#print axioms Tang.Frac.trans
+#check @Tang.Frac.add_same
+#print axioms Tang.Frac.add_same
+#check @Tang.Frac.mul_same
+#print axioms Tang.Frac.mul_same
+#check @Tang.Frac.neg_same
+#print axioms Tang.Frac.neg_same
+#check @Tang.Frac.zero_same
+#print axioms Tang.Frac.zero_same
+#check @Tang.Frac.inv_same
+#print axioms Tang.Frac.inv_same
+#check @Tang.Q.exact
+#print axioms Tang.Q.exact
+#check @Tang.Q.ind
+#print axioms Tang.Q.ind
+#check @Tang.Q.nonNeg_mk
+#print axioms Tang.Q.nonNeg_mk
+#check @Tang.Q.two_add
+#print axioms Tang.Q.two_add
+#check @Tang.Q.two_pos
+#print axioms Tang.Q.two_pos
+#check @Tang.scan_chunk
+#print axioms Tang.scan_chunk
+#check @Tang.Step.ext
+#print axioms Tang.Step.ext
+#check @Tang.affine_assoc
+#print axioms Tang.affine_assoc
+#check @Tang.affine_identity
+#print axioms Tang.affine_identity
+#check @Tang.affine_fold
+#print axioms Tang.affine_fold
+#check @Tang.affine_chunk
+#print axioms Tang.affine_chunk
+#check @Tang.between_self
+#print axioms Tang.between_self
+#check @Tang.between_succ
+#print axioms Tang.between_succ
+#check @Tang.sum_recurrence
+#print axioms Tang.sum_recurrence
+#check @Tang.append_assoc
+#print axioms Tang.append_assoc
+#check @Tang.take_cons
+#print axioms Tang.take_cons
+#check @Tang.take_idem
+#print axioms Tang.take_idem
+#check @Tang.insert_le
+#print axioms Tang.insert_le
+#check @Tang.insert_gt
+#print axioms Tang.insert_gt
+#check @Tang.insert_comm
+#print axioms Tang.insert_comm
+#check @Tang.merge_insert
+#print axioms Tang.merge_insert
+#check @Tang.insert_merge
+#print axioms Tang.insert_merge
+#check @Tang.sort_append
+#print axioms Tang.sort_append
+#check @Tang.merge_sort
+#print axioms Tang.merge_sort
+#check @Tang.merge_comm_sort
+#print axioms Tang.merge_comm_sort
+#check @Tang.descending_insert
+#print axioms Tang.descending_insert
+#check @Tang.descending_sort
+#print axioms Tang.descending_sort
+#check @Tang.insert_head
+#print axioms Tang.insert_head
+#check @Tang.sort_descending
+#print axioms Tang.sort_descending
+#check @Tang.descending_take
+#print axioms Tang.descending_take
+#check @Tang.take_insert
+#print axioms Tang.take_insert
+#check @Tang.take_merge
+#print axioms Tang.take_merge
+#check @Tang.topMerge_append
+#print axioms Tang.topMerge_append
+#check @Tang.topMerge_assoc
+#print axioms Tang.topMerge_assoc
+#check @Tang.topMerge_comm
+#print axioms Tang.topMerge_comm
+#check @Tang.perm_refl
+#print axioms Tang.perm_refl
+#check @Tang.perm_insert
+#print axioms Tang.perm_insert
+#check @Tang.perm_sort
+#print axioms Tang.perm_sort
+#check @Tang.mem_le
+#print axioms Tang.mem_le
+#check @Tang.mem_drop
+#print axioms Tang.mem_drop
+#check @Tang.topK_largest
+#print axioms Tang.topK_largest
+#check @Tang.nonneg_of_double
+#print axioms Tang.nonneg_of_double
+#check @Tang.cauchy_schwarz
+#print axioms Tang.cauchy_schwarz
+#check @Tang.cauchy_schwarz_sum
+#print axioms Tang.cauchy_schwarz_sum
+#check @Tang.cauchy_schwarz_box
+#print axioms Tang.cauchy_schwarz_box
+#check @Tang.loomis_whitney_weighted
+#print axioms Tang.loomis_whitney_weighted
+#check @Tang.one_if_square
+#print axioms Tang.one_if_square
+#check @Tang.one_if_nonneg
+#print axioms Tang.one_if_nonneg
+#check @Tang.one_if_le
+#print axioms Tang.one_if_le
+#check @Tang.card_nonneg
+#print axioms Tang.card_nonneg
+#check @Tang.card_le
+#print axioms Tang.card_le
+#check @Tang.squares_le
+#print axioms Tang.squares_le
+#check @Tang.loomis_whitney
+#print axioms Tang.loomis_whitney
+#check @Tang.product_bound
+#print axioms Tang.product_bound
+#check @Tang.box_bound
+#print axioms Tang.box_bound
+#check @Tang.traffic_bound
+#print axioms Tang.traffic_bound
+#check @Tang.Moments.ext
+#print axioms Tang.Moments.ext
+#check @Tang.welford_left
+#print axioms Tang.welford_left
+#check @Tang.welford_right
+#print axioms Tang.welford_right
+#check @Tang.moments_of_sums
+#print axioms Tang.moments_of_sums
+#check @Tang.welford_total
+#print axioms Tang.welford_total
+#check @Tang.welford_squares
+#print axioms Tang.welford_squares
+#check @Tang.add_ne_zero
+#print axioms Tang.add_ne_zero
+#check @Tang.welford_assoc
+#print axioms Tang.welford_assoc
+#check @Tang.one_ne_zero
+#print axioms Tang.one_ne_zero
+#check @Tang.count_nonneg
+#print axioms Tang.count_nonneg
+#check @Tang.welfordFold_n
+#print axioms Tang.welfordFold_n
+#check @Tang.count_ne_zero
+#print axioms Tang.count_ne_zero
+#check @Tang.welfordFold_sums
+#print axioms Tang.welfordFold_sums
+#check @Tang.welford_mean
+#print axioms Tang.welford_mean
+#check @Tang.welford_m2
+#print axioms Tang.welford_m2
+#check @Tang.Lattice.evalL_cons
+#print axioms Tang.Lattice.evalL_cons
+#check @Tang.Lattice.push_push
+#print axioms Tang.Lattice.push_push
+#check @Tang.Lattice.push_self
+#print axioms Tang.Lattice.push_self
+#check @Tang.Lattice.evalL_ins
+#print axioms Tang.Lattice.evalL_ins
+#check @Tang.Lattice.push_append
+#print axioms Tang.Lattice.push_append
+#check @Tang.Lattice.evalL_norm
+#print axioms Tang.Lattice.evalL_norm
+#check @Tang.Lattice.sound
+#print axioms Tang.Lattice.sound
+#check @Tang.max_eq
+#print axioms Tang.max_eq
+#check @Tang.min_idem
+#print axioms Tang.min_idem
+#check @Tang.min_eq
+#print axioms Tang.min_eq
+#check @Tang.min_add
+#print axioms Tang.min_add
+#check @Tang.add_min
+#print axioms Tang.add_min
+#check @Tang.cofactor
+#print axioms Tang.cofactor
+#check @Tang.eq_of_cofactors
+#print axioms Tang.eq_of_cofactors
+#check @Tang.add_zeros
+#print axioms Tang.add_zeros

@@ -35,6 +35,16 @@ theorem if_neg {α : Sort u} {c : Prop} [h : Decidable c] (hc : ¬ c) {t e : α}
   match h with
   | .isTrue y => absurd y hc
   | .isFalse _ => rfl
+theorem dif_pos {α : Sort u} {c : Prop} [h : Decidable c] (hc : c) {t : c → α} {e : ¬ c → α} :
+    dite c t e = t hc :=
+  match h with
+  | .isTrue _ => rfl
+  | .isFalse n => absurd hc n
+theorem dif_neg {α : Sort u} {c : Prop} [h : Decidable c] (hc : ¬ c) {t : c → α} {e : ¬ c → α} :
+    dite c t e = e hc :=
+  match h with
+  | .isTrue y => absurd y hc
+  | .isFalse _ => rfl
 theorem if_same {α : Sort u} {c : Prop} [h : Decidable c] (t : α) : ite c t t = t :=
   match h with
   | .isTrue _ => rfl
@@ -55,6 +65,15 @@ theorem not_not {p : Prop} [Decidable p] (h : ¬ ¬ p) : p := by
   by_cases k : p
   · exact k
   · exact absurd k h
+
+theorem decide_true {p : Prop} [d : Decidable p] (h : p) : Decidable.decide p = true :=
+  match d with
+  | .isTrue _ => rfl
+  | .isFalse n => absurd h n
+theorem decide_false {p : Prop} [d : Decidable p] (h : ¬ p) : Decidable.decide p = false :=
+  match d with
+  | .isTrue y => absurd y h
+  | .isFalse _ => rfl
 
 /-! ## Natural numbers -/
 namespace Nat

@@ -1,0 +1,145 @@
+"""One Lean run over some claims, with the library's compiled modules at hand.
+
+Defines `Claim` and `check`. Relies on the gate for the modules, which it builds once, and on the
+store for verdicts about the same text. Only what Lean accepts with allowed axioms counts.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final
+
+from tang.errors import ProofError
+from tang.proofs import gate, sources
+from tang.proofs.lean import Message, Outcome, find
+from tang.proofs.store import Store
+
+HEAD: Final = """set_option autoImplicit false
+set_option synthInstance.maxSize 2000
+set_option linter.unusedVariables false
+set_option linter.unusedSectionVars false
+set_option linter.unusedSimpArgs false
+universe u v
+noncomputable section
+namespace Tang
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A definition exported from the compiler, and a theorem about it.
+
+    name     a Lean identifier, unique in its file
+    scope    `variable` line for the algebra
+    binders  the definition's arguments
+    body     the exported expression
+    type     its type
+    goal     what it equals
+    tactics  lines that prove it
+    subject  what the claim is about, for messages
+    modules  what to import
+    """
+
+    name: str
+    scope: str
+    binders: str
+    body: str
+    type: str
+    goal: str
+    tactics: tuple[str, ...]
+    subject: str
+    modules: tuple[str, ...]
+
+    def text(self) -> str:
+        """Definition, theorem, and the question for its axioms."""
+        called = " ".join(re.findall(r"\((\w+) :", self.binders))
+        lines = ["section", self.scope, f"def {self.name} {self.binders} : {self.type} :="]
+        lines += [f"  {self.body}", f"theorem {self.name}_proved {self.binders} :"]
+        lines += [f"    {self.name} {called} = {self.goal} := by"]
+        lines += [*(f"  {t}" for t in self.tactics), "end", f"#print axioms {self.name}_proved"]
+        return "\n".join(line for line in lines if line)
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """A claim that Lean does not accept, and the first line of what it says."""
+
+    subject: str
+    text: str
+
+
+def source(claims: Sequence[Claim]) -> str:
+    """The file for some claims."""
+    modules = dict.fromkeys(m for c in claims for m in c.modules)
+    needed = [*modules, "Tang.Lattice", "Tang.Field", "Tang.Ring", "Tang.Algebra", "Tang.Logic",
+              "Tang.Core", "Tang.Syntax"]  # fmt: skip
+    imports = "\n".join(f"import {m}" for m in dict.fromkeys(needed))
+    body = "\n".join(c.text() for c in claims)
+    return f"prelude\n{imports}\n{HEAD}{body}\nend Tang\n"
+
+
+def check(claims: Sequence[Claim], *, fresh: bool = False) -> Wrong | None:
+    """The first claim that Lean does not accept, or None; cached by content."""
+    store, lean, text = Store.default(), find(), source(claims)
+    library = sources.read()
+    state = Store.key(lean.identity, *(m.digest for m in library.modules))
+    key = Store.key("claims", state, text)
+    known = None if fresh else store.load(key)
+    if known is not None and known.get("proved") is True:
+        return None
+    stage = compiled(store, state)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "Claims.lean"
+        file.write_text(text, encoding="utf-8")
+        outcome = lean.compile(file, Path(folder), stage)
+    wrong = _judge(claims, text, outcome)
+    if wrong is None:
+        store.save(key, {"proved": True, "claims": [asdict(c) for c in claims]})
+    return wrong
+
+
+@functools.lru_cache(maxsize=4)
+def compiled(store: Store, state: str) -> Path:
+    """The folder of the library's compiled modules in this state; the gate must pass first."""
+    report = gate.prove(store=store)
+    if not report.ok:
+        raise ProofError(f"the library does not pass the gate: {report.problems[0]}")
+    project, lean = sources.read(), find()
+    if report.cached:
+        for _ in gate.build(project, lean, store):
+            pass
+    return store.stage(project, lean)
+
+
+def _judge(claims: Sequence[Claim], text: str, outcome: Outcome) -> Wrong | None:
+    """Accept only if every theorem is there with allowed axioms and nothing else was said."""
+    for m in outcome.messages:
+        if m.severity != "information":
+            return Wrong(_subject(claims, text, m.line), _first_line(m))
+    if outcome.status or outcome.noise.strip():
+        return Wrong(claims[0].subject, f"Lean failed: {outcome.noise.strip()[:300]}")
+    axioms = gate.axioms_of(outcome.messages)
+    for c in claims:
+        found = axioms.get(f"Tang.{c.name}_proved")
+        if found is None or set(found) - gate.ALLOWED:
+            return Wrong(c.subject, f"its theorem rests on {found}")
+    return None
+
+
+def _first_line(m: Message) -> str:
+    return m.text.strip().splitlines()[0] if m.text.strip() else m.severity
+
+
+def _subject(claims: Sequence[Claim], text: str, line: int) -> str:
+    """What the claim at a line of the file is about."""
+    above = text.splitlines()[:line]
+    for row in reversed(above):
+        found = re.match(r"(?:def|theorem) (\w+?)(?:_proved)? ", row)
+        if found:
+            return next((c.subject for c in claims if c.name == found[1]), "")
+    return ""

