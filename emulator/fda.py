@@ -50,6 +50,17 @@ class Operand:
     special: npt.NDArray[np.bool_]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Work:
+    """Dots to compute: of each of the flat results, its addend, its row of a and its row of b."""
+
+    a: Operand
+    b: Operand
+    c: F64Array
+    rows: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
+    shape: tuple[int, ...]
+
+
 def fda(a: npt.ArrayLike, b: npt.ArrayLike, c: npt.ArrayLike, atom: FusedDot) -> F64Array:
     """Σ a[…, i]·b[…, i] + c as a chain of the atom's instructions; leading axes broadcast.
 
@@ -57,15 +68,14 @@ def fda(a: npt.ArrayLike, b: npt.ArrayLike, c: npt.ArrayLike, atom: FusedDot) ->
     numbers of the atom's formats (f32 numbers where it truncates them): else FormatError. The
     result is f64 and exact; every NaN is one NaN.
     """
-    x, y, addend, rows, shape = _prepared(a, b, c, atom)
-    if addend.size == 0 or x.values.shape[-1] == 0:
-        return addend.reshape(shape)
-    if atom.fraction is None:
-        return _fma_chain(x, y, addend, rows, atom).reshape(shape)
-    library = load(fda_c.TEXT) if addend.size * x.values.shape[-1] >= _WORTH_C else None
+    work = prepare(a, b, c, atom)
+    length = work.a.values.shape[1]
+    if work.c.size == 0 or length == 0:
+        return work.c.reshape(work.shape)
+    library = load(fda_c.TEXT) if work.c.size * length >= _WORTH_C else None
     if library is None or not fda_c.suits(atom):
-        return fda_numpy(x, y, addend, rows, atom).reshape(shape)
-    return fda_c.run(x, y, addend, rows, atom, library).reshape(shape)
+        return fda_numpy(work, atom).reshape(work.shape)
+    return fda_c.run(work, atom, library).reshape(work.shape)
 
 
 def fda_bits(a: npt.ArrayLike, b: npt.ArrayLike, c: npt.ArrayLike, atom: FusedDot) -> Array:
@@ -76,13 +86,8 @@ def fda_bits(a: npt.ArrayLike, b: npt.ArrayLike, c: npt.ArrayLike, atom: FusedDo
     return np.where(np.isnan(value), bits.dtype.type(atom.nan), bits.reshape(value.shape))
 
 
-Rows = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
-"""Of each result, the row of a and the row of b."""
-
-
-def _prepared(
-    a: npt.ArrayLike, b: npt.ArrayLike, c: npt.ArrayLike, atom: FusedDot
-) -> tuple[Operand, Operand, F64Array, Rows, tuple[int, ...]]:
+def prepare(a: npt.ArrayLike, b: npt.ArrayLike, c: npt.ArrayLike, atom: FusedDot) -> Work:
+    """The arguments of `fda`, checked and taken apart once."""
     left, right = np.asarray(a), np.asarray(b)
     if not left.ndim or not right.ndim or left.shape[-1] != right.shape[-1]:
         raise FormatError(f"a and b need one length of terms, not {left.shape} and {right.shape}")
@@ -95,7 +100,7 @@ def _prepared(
     x, y = _operand(left, atom, "a"), _operand(right, atom, "b")
     rows = (_row_numbers(left.shape[:-1], shape), _row_numbers(right.shape[:-1], shape))
     flat = np.ascontiguousarray(np.broadcast_to(addend, shape)).reshape(-1)
-    return x, y, flat, rows, shape
+    return Work(x, y, flat, rows, shape)
 
 
 def _row_numbers(own: tuple[int, ...], shape: tuple[int, ...]) -> npt.NDArray[np.int64]:
@@ -135,15 +140,20 @@ def _truncated(given: Array, name: str) -> F64Array:
         return bits.view(np.float32).astype(np.float64).reshape(given.shape)
 
 
-def fda_numpy(x: Operand, y: Operand, c: F64Array, rows: Rows, atom: FusedDot) -> F64Array:
-    """The chain in NumPy, some rows at a time."""
-    out = np.empty_like(c)
+def fda_numpy(work: Work, atom: FusedDot) -> F64Array:
+    """The flat results in NumPy, some rows at a time."""
+    out = np.empty_like(work.c)
     size = max(1, _CHUNK // atom.k)
+    chain = _chain if atom.fraction is not None else _fma_chain
     with np.errstate(all="ignore"):
-        for lo in range(0, c.size, size):
+        for lo in range(0, out.size, size):
             part = slice(lo, lo + size)
-            out[part] = _chain(x, y, c[part], (rows[0][part], rows[1][part]), atom)
+            rows = (work.rows[0][part], work.rows[1][part])
+            out[part] = chain(work.a, work.b, work.c[part], rows, atom)
     return out
+
+
+Rows = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
 
 
 def _chain(x: Operand, y: Operand, c: F64Array, rows: Rows, atom: FusedDot) -> F64Array:

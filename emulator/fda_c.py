@@ -18,7 +18,7 @@ from tang.ir.format import any_format
 from tang.ir.tensorcore import FusedDot
 
 if TYPE_CHECKING:
-    from tang.emulator.fda import Operand, Rows
+    from tang.emulator.fda import Work
 
 F64Array = npt.NDArray[np.float64]
 
@@ -166,21 +166,19 @@ def _pointer(array: npt.NDArray[Any]) -> ctypes.c_void_p:
     return ctypes.c_void_p(array.ctypes.data)
 
 
-def run(
-    x: Operand, y: Operand, c: F64Array, rows: Rows, atom: FusedDot, library: ctypes.CDLL
-) -> F64Array:
-    """The chain of each result, of an atom that `suits`."""
-    out = np.empty_like(c)
-    special = [s.special.astype(np.uint8) for s in (x, y)]
+def run(work: Work, atom: FusedDot, library: ctypes.CDLL) -> F64Array:
+    """The flat results, of an atom that `suits`."""
+    out = np.empty_like(work.c)
+    special = [operand.special.astype(np.uint8) for operand in (work.a, work.b)]
     function = library["tang_fda"]
     function.restype = None
     function(
-        *(_pointer(v) for v in (x.values, x.exponents, special[0], rows[0])),
-        *(_pointer(v) for v in (y.values, y.exponents, special[1], rows[1])),
-        _pointer(c),
+        *(_pointer(v) for v in (work.a.values, work.a.exponents, special[0], work.rows[0])),
+        *(_pointer(v) for v in (work.b.values, work.b.exponents, special[1], work.rows[1])),
+        _pointer(work.c),
         _pointer(out),
-        ctypes.c_int64(c.size),
-        ctypes.c_int64(x.values.shape[1]),
+        ctypes.c_int64(out.size),
+        ctypes.c_int64(work.a.values.shape[1]),
         ctypes.byref(_model(atom)),
     )
     return out

@@ -8,7 +8,7 @@ from exact_dots import dot
 from exact_rounding import same
 
 from tang.emulator import fda_c, round_to
-from tang.emulator.fda import _prepared, fda, fda_bits, fda_numpy
+from tang.emulator.fda import fda, fda_bits, fda_numpy, prepare
 from tang.emulator.formats_codes import decode
 from tang.emulator.rounder_build import load
 from tang.errors import FormatError
@@ -70,9 +70,8 @@ def test_c_and_numpy_agree_bit_for_bit(name, regime):
     atom = TRUNCATED[name]
     assert fda_c.suits(atom)
     a, b, c = problem(atom, 300, 7, regime, chain=3)
-    x, y, addend, rows, _ = _prepared(a, b, c, atom)
-    plain = fda_numpy(x, y, addend, rows, atom)
-    fast = fda_c.run(x, y, addend, rows, atom, library)
+    work = prepare(a, b, c, atom)
+    plain, fast = fda_numpy(work, atom), fda_c.run(work, atom, library)
     nan = np.isnan(plain) & np.isnan(fast)
     assert (nan | (plain.view(np.int64) == fast.view(np.int64))).all()
     if regime != "bits":
