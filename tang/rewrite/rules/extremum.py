@@ -249,7 +249,7 @@ def _edit(
     if any(program.type_of(r) != kind for r in redirect):
         return None
     over = ", ".join(d.name for d in node.reduce)
-    text = f"{node.name}, the first {over} where x = {top.node.name} → {monoid.name} {name}"
+    text = f"{node.name}, the {over} where x = {top.node.name} → {monoid.name} {name}"
     context = tuple(s for s in space.seen if s != node.name)
     return Edit((node.name,), tuple(inserted), node.name, text, redirect, context)
 
