@@ -15,9 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tang.emulator import formats
+from tang.emulator.exact import odd_sum
 from tang.emulator.fda import fda
 from tang.emulator.rounder_fma import fma
-from tang.emulator.rounding import as_f64, check_rounding, require_numbers
+from tang.emulator.rounding import as_f64, check_rounding, require_numbers, round_to
 from tang.errors import FormatError
 from tang.ir.format import FORMATS, Format, any_format
 from tang.ir.summation import (
@@ -148,15 +149,24 @@ def _arithmetic(acc: Accumulator) -> _Arithmetic:
         return _Arithmetic(formats.COMPUTED[type_], add, multiply, fused)
     how = (acc.format, acc.rounding, acc.overflow, acc.ftz)
 
-    def multiply_once(a: F64Array, b: F64Array) -> F64Array:
-        return fma(a, b, np.copysign(0.0, a * b), *how)
+    narrow = _is_narrow(acc.format)
 
-    return _Arithmetic(
-        np.float64,
-        lambda x, y: fma(x, 1.0, y, *how),
-        multiply_once,
-        lambda a, b, c: fma(a, b, c, *how),
-    )
+    def add(x: F64Array, y: F64Array) -> F64Array:
+        total = np.asarray(x + y)
+        if not narrow or not total.size:
+            return fma(x, 1.0, y, *how)
+        return round_to(odd_sum(x, y, total), *how).reshape(total.shape)
+
+    def multiply(a: F64Array, b: F64Array) -> F64Array:
+        product = a * b
+        return round_to(product, *how) if narrow else fma(a, b, np.copysign(0.0, product), *how)
+
+    return _Arithmetic(np.float64, add, multiply, lambda a, b, c: fma(a, b, c, *how))
+
+
+def _is_narrow(target: Format) -> bool:
+    """Whether f64 holds every product, so that a sum rounded to odd there can be rounded again."""
+    return target.p <= 26 and target.emin - target.p + 1 >= -500 and target.emax < 500
 
 
 def _addends(terms: Terms, acc: Accumulator) -> F64Array:
@@ -166,7 +176,7 @@ def _addends(terms: Terms, acc: Accumulator) -> F64Array:
     if len(terms) == 1:
         return np.asarray(terms[0], np.float64)
     arithmetic = _arithmetic(acc)
-    a, b = (t.astype(arithmetic.dtype) for t in np.broadcast_arrays(*terms))
+    a, b = np.broadcast_arrays(*(t.astype(arithmetic.dtype) for t in terms))
     return np.asarray(arithmetic.multiply(a, b), np.float64)
 
 
@@ -202,7 +212,7 @@ def _fma_chain(terms: Terms, acc: Accumulator) -> F64Array:
     arithmetic = _arithmetic(acc)
     for name, t in zip("ab", terms, strict=True):
         require_numbers(np.asarray(t, np.float64), acc.format, name)
-    a, b = (t.astype(arithmetic.dtype) for t in np.broadcast_arrays(*terms))
+    a, b = np.broadcast_arrays(*(t.astype(arithmetic.dtype) for t in terms))
     total = np.zeros(a.shape[:-1], arithmetic.dtype)
     for i in range(a.shape[-1]):
         total = np.asarray(arithmetic.fma(a[..., i], b[..., i], total)).reshape(total.shape)

@@ -40,8 +40,11 @@ ORDERS = {
     "more parts than terms": Split(50, Seq(), Tree("halves")),
     "promoted split": Promote(16, Split(2, Tree(), Seq())),
 }
-FORMATS_TRIED = ("f32", "f16", "bf16", "f64", "tf32", "fp22", "e5m2", "p30")
-CUSTOM = {"p30": custom_format("p30", p=30, emin=-60, largest=2.0**60)}
+FORMATS_TRIED = ("f32", "f16", "bf16", "f64", "tf32", "fp22", "e5m2", "p30", "wide")
+CUSTOM = {
+    "p30": custom_format("p30", p=30, emin=-60, largest=2.0**60),
+    "wide": custom_format("wide", p=9, emin=-1022, largest=2.0**1023),
+}
 USUAL = ("rne", "inf", False)
 
 
@@ -113,7 +116,10 @@ def test_products_of_a_plain_sum_are_rounded_before_they_are_added():
 
 
 def test_no_terms_give_zero_and_leading_axes_stay():
+    none = np.zeros((0, 4))
     for atom in ORDERS.values():
+        pair = (none, none) if needs_factors(atom) else none
+        assert [evaluate(atom, pair, f).shape for f in ("f32", "e5m2")] == [(0,)] * 2
         empty = np.zeros((2, 3, 0))
         terms = (empty, empty) if needs_factors(atom) else empty
         assert evaluate(atom, terms, "f32").tolist() == np.zeros((2, 3)).tolist()

@@ -1,5 +1,6 @@
 """Tensor-core models against exact rationals, C against NumPy, and faults that must show."""
 
+import sys
 from fractions import Fraction
 
 import numpy as np
@@ -140,6 +141,14 @@ def test_leading_axes_broadcast_to_a_matrix_product():
     assert one == whole[3, 5]
     singly = [fda(x, y, 1.0, atom) for x, y in zip(a, b, strict=True)]
     assert (fda(a, b, np.ones(40), atom) == singly).all()
+
+
+def test_without_a_compiler_large_products_are_computed_in_numpy(monkeypatch):
+    atom = ATOMS["sm_90", "wgmma", "e4m3fn"]
+    a, b = round_to(np.random.default_rng(4).standard_normal((2, 30, 96)), "e4m3fn", "rz", "nan")
+    fast = fda(a[:, None], b[None], 0.0, atom)
+    monkeypatch.setattr(sys.modules["tang.emulator.fda"], "load", lambda text: None)
+    assert (fda(a[:, None], b[None], 0.0, atom) == fast).all()
 
 
 def test_short_rows_are_padded_with_zeros_and_none_at_all_leave_c():

@@ -177,6 +177,14 @@ def test_exact_rationals_round_as_the_definition_says():
                     assert same(got, reference(x, target, mode, overflow) + 0.0)
 
 
+def test_without_a_compiler_large_arrays_are_rounded_in_numpy(monkeypatch):
+    x = RNG.standard_normal(20_000)
+    fast = round_to(x, "f16")
+    monkeypatch.setattr("tang.emulator.rounding.load", lambda text: None)
+    assert agree(round_to(x, "f16"), fast)
+    assert load("#error no such text") is None
+
+
 def _faults(candidate):
     """How many critical numbers of f16 a rounding gets wrong."""
     x = critical(FORMATS["f16"])
