@@ -151,17 +151,17 @@ def _arithmetic(acc: Accumulator) -> _Arithmetic:
 
     narrow = _is_narrow(acc.format)
 
-    def add(x: F64Array, y: F64Array) -> F64Array:
+    def add_once(x: F64Array, y: F64Array) -> F64Array:
         total = np.asarray(x + y)
         if not narrow or not total.size:
             return fma(x, 1.0, y, *how)
         return round_to(odd_sum(x, y, total), *how).reshape(total.shape)
 
-    def multiply(a: F64Array, b: F64Array) -> F64Array:
+    def multiply_once(a: F64Array, b: F64Array) -> F64Array:
         product = a * b
         return round_to(product, *how) if narrow else fma(a, b, np.copysign(0.0, product), *how)
 
-    return _Arithmetic(np.float64, add, multiply, lambda a, b, c: fma(a, b, c, *how))
+    return _Arithmetic(np.float64, add_once, multiply_once, lambda a, b, c: fma(a, b, c, *how))
 
 
 def _is_narrow(target: Format) -> bool:
