@@ -6,20 +6,21 @@ It makes the scan; cutting it into chunks is `chunk-scan`, running it in order a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Final
 
 from tang.ir import monoids
-from tang.ir.expr import INDEX, Expr, apply, index, named, real, walk
+from tang.ir.expr import BOOL, INDEX, Expr, apply, boolean, index, named, real, substitute, walk
 from tang.ir.extent import ZERO
 from tang.ir.graph import Comprehension
 from tang.ir.scans import is_inclusive, scan_of
 from tang.ir.view import Affine, Ref, variable
 from tang.rewrite.kinds import kind_of
 from tang.rewrite.linear import form_of
-from tang.rewrite.matching import branch, tests_of
+from tang.rewrite.matching import tests_of
 from tang.rewrite.normal import Monomial, Ring, Terms, emit, mul_all, scaled, total
 from tang.rewrite.opened import NotHereError, Opened, Space, compact, inner_env, own
 from tang.rewrite.program import Program
@@ -32,9 +33,12 @@ from tang.rewrite.weights import is_weight, spread, weight_of
 
 _NEUTRAL: Final[dict[str, Expr]] = {
     "sum": real(0), "prod": real(1), "max": named("-inf"), "min": named("inf"),
+    "logsumexp": named("-inf"),
     "index_sum": index(0), "index_max": index(-(2**31)), "index_min": index(2**31 - 1),
 }  # fmt: skip
 """What an element contributes that contributes nothing."""
+_NEUTRAL_FIRST: Final[dict[str, Expr]] = {**_NEUTRAL, "online_softmax": named("-inf")}
+"""The same of the first of several bodies, where the others are finite."""
 _DEPTH: Final = 3
 """Maps behind maps in which a gate is looked for."""
 
@@ -45,22 +49,33 @@ def _gate(program: Program, node: Comprehension) -> Edit | None:
     if neutral is None:
         return None
     body = node.body[0]
-    for test, k in _gates(body):
-        found = _forms(node, test if k == 1 else apply("not", test))
+    for condition, inside, outside in _gates(body):
+        found = _forms(node, condition)
         if not found or not _concerns(node, found):
             continue
-        inner, outside = branch(body, test, k), branch(body, test, 3 - k)
-        if constant_of(outside) is not neutral or constant_of(inner) is neutral:
+        inner = _settled(inside())
+        if constant_of(outside()) is not neutral or inner is neutral:
             continue
-        edit = _restricted(program, node, found, inner)
+        edit = _restricted(program, node, found, (inner,))
         if edit is not None:
             return edit
     return None
 
 
-def _gates(e: Expr) -> Iterator[tuple[Expr, int]]:
-    """Every test that selects, with the operand that is taken inside of the gate."""
-    return ((test, k) for test in tests_of(e) for k in (1, 2))
+Branch = Callable[[], Expr]
+
+
+def _gates(e: Expr) -> Iterator[tuple[Expr, Branch, Branch]]:
+    """Every condition on which a select depends, and what is where it holds and where it fails."""
+    below = (x for test in tests_of(e) for x in reversed(list(walk(test))))
+    for c in dict.fromkeys(x for x in below if x.sort is BOOL and x.names):
+        yes, no = (partial(substitute, e, {c: boolean(v)}) for v in (True, False))
+        yield c, yes, no
+        yield apply("not", c), no, yes
+
+
+def _settled(e: Expr) -> Expr:
+    return Simplifier(Domain({}, {}), ())(e)
 
 
 def _concerns(node: Comprehension, forms: Sequence[Affine]) -> bool:
@@ -68,10 +83,10 @@ def _concerns(node: Comprehension, forms: Sequence[Affine]) -> bool:
 
 
 def _restricted(
-    program: Program, node: Comprehension, forms: Sequence[Affine], body: Expr
+    program: Program, node: Comprehension, forms: Sequence[Affine], bodies: Sequence[Expr]
 ) -> Edit | None:
-    """The fold of a body over the points where these forms are ≥ 0, too."""
-    reads, exprs = compact(node.reads, (body,))
+    """The fold of these bodies over the points where these forms are ≥ 0, too."""
+    reads, exprs = compact(node.reads, bodies)
     changed = Comprehension(
         node.name, node.point, reads, exprs, node.reduce, (*node.where, *forms), node.monoid
     )
@@ -85,7 +100,7 @@ def _restricted(
 
 def _zero_gate(program: Program, node: Comprehension) -> Edit | None:
     """The same over the reals, where 0 · x = 0, and through maps, which stay as they are."""
-    neutral = _NEUTRAL.get(kind_of(node) or "")
+    neutral = _NEUTRAL_FIRST.get(kind_of(node) or "")
     if neutral is None or not _may_gate(program, node, _DEPTH):
         return None
     space, domain = Space(program, node.dims), domain_of(node, program.facts)
@@ -93,12 +108,12 @@ def _zero_gate(program: Program, node: Comprehension) -> Edit | None:
         body = space.full(own(space, node))
     except NotHereError:
         return None
-    for test, k in _gates(body):
-        found = _forms(node, test if k == 1 else apply("not", test)) or ()
+    for condition, _, outside in _gates(body):
+        found = _forms(node, condition) or ()
         new = tuple(f for f in found if not domain.at_least(f, ZERO))
-        if not new or not _concerns(node, new) or not _vanishes(branch(body, test, 3 - k), neutral):
+        if not new or not _concerns(node, new) or not _vanishes(outside(), neutral):
             continue
-        edit = _restricted(program, node, new, node.body[0])
+        edit = _restricted(program, node, new, node.body)
         if edit is not None:
             return replace(edit, context=tuple(s for s in space.seen if s != node.name))
     return None
@@ -116,8 +131,7 @@ def _may_gate(program: Program, node: Comprehension, depth: int) -> bool:
 
 def _vanishes(e: Expr, neutral: Expr) -> bool:
     """Whether an expression over finite numbers comes to the neutral element."""
-    simpler = Simplifier(Domain({}, {}), ())
-    return simpler(Ring().canonical(simpler(e))) is neutral
+    return _settled(Ring().canonical(_settled(e))) is neutral
 
 
 def _types(node: Comprehension, output: str) -> tuple[object, object]:

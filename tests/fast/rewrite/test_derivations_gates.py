@@ -120,6 +120,31 @@ def test_a_gate_deep_in_a_body_is_found_and_exact() -> None:
     assert len(kept.graph.nodes[0].where) == 1
 
 
+def test_the_part_of_a_condition_that_is_on_dims_becomes_a_where() -> None:
+    """A causal mask and one from data: the first skips points, the second stays a select."""
+    flag = tg.input("flag", (N,), "bool")
+    found = derive(gate(tg.sum(tg.select((r <= t) & flag[r], a[r] * a[s], 0.0), r)))
+    (node,) = (n for n in found.graph.nodes if n.where)
+    assert len(node.where) == 1
+    assert "lt" not in {x.op for x in node.body[0].args}
+
+
+def causal(score: Value) -> Value:
+    return tg.select(r <= t, score, NINF)
+
+
+def test_a_causal_mask_of_scores_skips_what_it_masks() -> None:
+    """Exactly in a logsumexp; over finite values in an online softmax, which adds 0 · value."""
+    x, value = tg.input("x", (N, N)), tg.input("value", (N, N))
+    lse = gate(tg.logsumexp(causal(x[t, r] * a[s]), r))
+    assert len(derive(lse, "gate-to-where").graph.nodes[0].where) == 1
+    flash = gate(tg.online_softmax(causal(x[t, r]), value[r, s], r))
+    assert not any(n.where for n in rewrite(flash, strict=True).graph.nodes)
+    found = derive(flash)
+    assert len(found.graph.nodes[0].where) == 1
+    assert {b.op for b in found.graph.nodes[0].body} == {"arg"}
+
+
 NO_GATE: dict[str, Callable[[], Value]] = {
     "exp in a sum": lambda: tg.sum(tg.exp(tg.select(GATE, a[r], 0.0)), r),
     "zero in a product": lambda: tg.prod(tg.select(GATE, a[r], 0.0), r),
