@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Final
 
 from tang.ir.expr import BOOL, Expr
@@ -17,7 +18,7 @@ from tang.ir.monoid import Monoid
 from tang.proofs import session, verified
 from tang.proofs.equal import canonical, prove
 from tang.proofs.session import Claim
-from tang.proofs.terms import Reader, Term, UnsupportedError
+from tang.proofs.terms import Reader, Term, UnsupportedError, number
 
 SIDES: Final = "str"
 """Prefixes of the variables of three states."""
@@ -87,7 +88,11 @@ def _entries(m: Monoid) -> list[Entry]:
     """Every scalar of the state with its combine."""
     sizes = {a.name: a.size for a in m.axes}
     return [
-        Entry(i, at, Reader(_leaf, dict(zip(c.axes, at, strict=True)))(e))
+        Entry(
+            i,
+            at,
+            Reader(_leaf, {a: number(Fraction(n)) for a, n in zip(c.axes, at, strict=True)})(e),
+        )
         for i, (c, e) in enumerate(zip(m.components, m.combine, strict=True))
         for at in itertools.product(*(range(sizes[a]) for a in c.axes))
     ]

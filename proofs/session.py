@@ -57,7 +57,7 @@ class Claim:
 
     def text(self) -> str:
         """Definition, theorem, and the question for its axioms."""
-        called = " ".join(re.findall(r"\((\w+) :", self.binders))
+        called = " ".join(re.findall(r"\(([\w ]+) :", self.binders))
         lines = ["section", self.scope, f"def {self.name} {self.binders} : {self.type} :="]
         lines += [f"  {self.body}", f"theorem {self.name}_proved {self.binders} :"]
         lines += [f"    {self.name} {called} = {self.goal} := by"]

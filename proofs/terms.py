@@ -8,7 +8,7 @@ term speaks of finite values, and whatever it cannot express raises `Unsupported
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Final
 
@@ -135,12 +135,16 @@ def text(t: Term, named: Callable[[Term], str | None] = lambda _: None) -> str:
 class Reader:
     """Reads expressions over finite values.
 
-    leaf    the term of an `arg` or a `state`, whose coordinates are already integers
-    dims    values of dims and static axes
+    leaf     the term of an `arg` or a `state`, whose coordinates are already integers
+    dims     terms for dims and static axes
+    literal  keep x + 0 and x · 1 as they are written
+    positions  the term of a comparison of coordinates, or None to read it like any other
     """
 
     leaf: Callable[[Expr, tuple[int, ...]], Term]
-    dims: Mapping[str, int] = field(default_factory=dict)
+    dims: Mapping[str, Term] = field(default_factory=dict)
+    literal: bool = False
+    positions: Callable[[Expr, Mapping[str, Term]], Term | None] = lambda e, dims: None
 
     def __call__(self, e: Expr) -> Term:
         """The term of an expression."""
@@ -175,6 +179,9 @@ class Reader:
         return value
 
     def _compared(self, e: Expr) -> Term:
+        known = self.positions(e, self.dims)
+        if known is not None:
+            return known
         if any(_special(a) for a in e.args):
             return self._special(e)
         a, b = (self(x) for x in e.args)
@@ -213,7 +220,7 @@ class Reader:
         axis, size = e.payload if isinstance(e.payload, tuple) else ("", 0)
         total = ZERO
         for i in range(int(size)):
-            inner = Reader(self.leaf, {**self.dims, str(axis): i})
+            inner = replace(self, dims={**self.dims, str(axis): number(Fraction(i))})
             total = add(total, inner(e.args[0]))
         return total
 
@@ -227,7 +234,27 @@ class Reader:
     def _coordinate(self, e: Expr) -> Term:
         if str(e.payload) not in self.dims:
             raise UnsupportedError(f"the coordinate {e.payload}")
-        return number(Fraction(self.dims[str(e.payload)]))
+        return self.dims[str(e.payload)]
+
+    def _sum(self, e: Expr) -> Term:
+        a, b = (self(x) for x in e.args)
+        return Term("add", (a, b)) if self.literal else add(a, b)
+
+    def _product(self, e: Expr) -> Term:
+        if any(_constant(x, "ln2") for x in e.args):
+            rest = next(x for x in e.args if not _constant(x, "ln2"))
+            if rest.op == "log2":
+                return Term("log", (self(rest.args[0]),))
+        a, b = (self(x) for x in e.args)
+        return Term("mul", (a, b)) if self.literal else mul(a, b)
+
+    def _negated(self, e: Expr) -> Term:
+        a = self(e.args[0])
+        return Term("neg", (a,)) if self.literal else neg(a)
+
+    def _logarithm(self, e: Expr) -> Term:
+        """log(x) as log2(x) · ln 2; the product is read here."""
+        raise UnsupportedError("log2 of anything that is not times ln2")
 
 
 def _constant(e: Expr, name: str) -> bool:
@@ -269,9 +296,10 @@ _HANDLERS: Final[dict[str, Callable[[Reader, Expr], Term]]] = {
     "arg": Reader._leaf,
     "state": Reader._leaf,
     "fold": Reader._folded,
-    "add": lambda r, e: add(r(e.args[0]), r(e.args[1])),
-    "mul": lambda r, e: mul(r(e.args[0]), r(e.args[1])),
-    "neg": lambda r, e: neg(r(e.args[0])),
+    "add": Reader._sum,
+    "mul": Reader._product,
+    "neg": Reader._negated,
+    "log2": Reader._logarithm,
     "recip": lambda r, e: Term("inv", (r(e.args[0]),)),
     "exp2": Reader._exponential,
     "lt": Reader._compared,

@@ -154,7 +154,7 @@ TEMPLATES: Final = (
              ("best", "at'"), ("A", "I"), (_best(0, True), _best(1, True)), ("Tang.Argmax",),
              "(argBest_{0} (I := I) (fun x : A => -x) {1} {2}).symm"),
     Template("Tang.welford_assoc", ONE_SORT + "[OrderedField K]",
-             "(⟨{0}, {1}, {2}⟩ : Moments K)", "welford", ("n", "mean", "m2"), ("K", "K", "K"),
+             "(⟨{0}, {1}, {2}⟩ : Moments K)", "mergeMoments", ("n", "mean", "m2"), ("K", "K", "K"),
              (_moments(0), _moments(1), _moments(2)), ("Tang.Welford",)),
 )  # fmt: skip
 

@@ -94,7 +94,7 @@ class TotalOrder (A : Type u) extends LE A where
 export TotalOrder (le_refl le_trans le_antisymm le_total)
 instance decLeOfOrder {A : Type u} [TotalOrder A] (a b : A) : Decidable (a ≤ b) := TotalOrder.decLe a b
 /-- Strictly less: the order is total, so this is what `≤` the other way round denies. -/
-instance ltOfOrder {A : Type u} [TotalOrder A] : LT A := ⟨fun a b => ¬ b ≤ a⟩
+instance (priority := 50) ltOfOrder {A : Type u} [TotalOrder A] : LT A := ⟨fun a b => ¬ b ≤ a⟩
 instance decLtOfOrder {A : Type u} [TotalOrder A] (a b : A) : Decidable (a < b) := decNot
 instance decEqOfOrder {A : Type u} [TotalOrder A] : DecidableEq A := fun a b =>
   if h : a ≤ b then

@@ -18,6 +18,7 @@ import Tang.TopK
 import Tang.Traffic
 import Tang.Welford
 import Tang.Lattice
+import Tang.Rules
 import Tang.Core
 import Tang.Syntax
 /-! # Tang.Audit — every theorem, its statement and its axioms.
@@ -387,6 +388,18 @@ Written by `python -m tang.proofs.snapshot`; the gate compares it with the sourc
 #print axioms Tang.both_identity
 #check @Tang.fold_both
 #print axioms Tang.fold_both
+#check @Tang.add_assoc_law
+#print axioms Tang.add_assoc_law
+#check @Tang.mul_assoc_law
+#print axioms Tang.mul_assoc_law
+#check @Tang.max_assoc_law
+#print axioms Tang.max_assoc_law
+#check @Tang.min_assoc_law
+#print axioms Tang.min_assoc_law
+#check @Tang.or_assoc_law
+#print axioms Tang.or_assoc_law
+#check @Tang.and_assoc_law
+#print axioms Tang.and_assoc_law
 #check @Tang.tree_fold
 #print axioms Tang.tree_fold
 #check @Tang.orElse_assoc
@@ -751,3 +764,79 @@ Written by `python -m tang.proofs.snapshot`; the gate compares it with the sourc
 #print axioms Tang.eq_of_cofactors
 #check @Tang.add_zeros
 #print axioms Tang.add_zeros
+#check @Tang.simplify_expr
+#print axioms Tang.simplify_expr
+#check @Tang.common_subexpression
+#print axioms Tang.common_subexpression
+#check @Tang.compose_views
+#print axioms Tang.compose_views
+#check @Tang.substitute_maps
+#print axioms Tang.substitute_maps
+#check @Tang.dead_node
+#print axioms Tang.dead_node
+#check @Tang.dead_output
+#print axioms Tang.dead_output
+#check @Tang.merge_siblings
+#print axioms Tang.merge_siblings
+#check @Tang.dead_part
+#print axioms Tang.dead_part
+#check @Tang.gate_to_where
+#print axioms Tang.gate_to_where
+#check @Tang.zero_gate_to_where
+#print axioms Tang.zero_gate_to_where
+#check @Tang.chunk_scan
+#print axioms Tang.chunk_scan
+#check @Tang.foldWhere_until
+#print axioms Tang.foldWhere_until
+#check @Tang.foldWhere_true
+#print axioms Tang.foldWhere_true
+#check @Tang.foldWhere_le
+#print axioms Tang.foldWhere_le
+#check @Tang.add_identity
+#print axioms Tang.add_identity
+#check @Tang.mul_identity
+#print axioms Tang.mul_identity
+#check @Tang.hoist_invariant_factors
+#print axioms Tang.hoist_invariant_factors
+#check @Tang.merge_dims
+#print axioms Tang.merge_dims
+#check @Tang.recognise_scan
+#print axioms Tang.recognise_scan
+#check @Tang.welford
+#print axioms Tang.welford
+#check @Tang.read_back_mean
+#print axioms Tang.read_back_mean
+#check @Tang.stop_max_gradient
+#print axioms Tang.stop_max_gradient
+#check @Tang.segment_sum
+#print axioms Tang.segment_sum
+#check @Tang.stabilize_softmax
+#print axioms Tang.stabilize_softmax
+#check @Tang.shift_softmax
+#print axioms Tang.shift_softmax
+#check @Tang.shift_softmax_zero
+#print axioms Tang.shift_softmax_zero
+#check @Tang.logFold_online
+#print axioms Tang.logFold_online
+#check @Tang.read_back_mass
+#print axioms Tang.read_back_mass
+#check @Tang.read_back_mass_softmax
+#print axioms Tang.read_back_mass_softmax
+#check @Tang.logsumexp
+#print axioms Tang.logsumexp
+#check @Tang.logsumexp_plain
+#print axioms Tang.logsumexp_plain
+#check @Tang.bottom_le
+#print axioms Tang.bottom_le
+#check @Tang.le_bottom
+#print axioms Tang.le_bottom
+#check @Tang.argmax
+#print axioms Tang.argmax
+#check @Tang.gather_at_argmax
+#print axioms Tang.gather_at_argmax
+#check @Tang.read_back
+#print axioms Tang.read_back
+#check @Tang.read_back_softmax
+#print axioms Tang.read_back_softmax
+#check @Tang.top_k
+#print axioms Tang.top_k

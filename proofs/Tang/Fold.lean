@@ -168,6 +168,18 @@ theorem fold_both (op' : β → β → β) (s : α) (s' : β) (n : Nat) (f : Nat
     rw [fold_succ, ih]
     rfl
 
+/-! ## The simplest combines -/
+theorem add_assoc_law {K : Type u} [CommSemiring K] : Associative (fun a b : K => a + b) := add_assoc
+theorem mul_assoc_law {K : Type u} [CommSemiring K] : Associative (fun a b : K => a * b) := mul_assoc
+theorem max_assoc_law {A : Type u} [TotalOrder A] : Associative (max (A := A)) := max_assoc
+theorem min_assoc_law {A : Type u} [TotalOrder A] : Associative (min (A := A)) := min_assoc
+theorem or_assoc_law : Associative or
+  | .true, _, _ => rfl
+  | .false, _, _ => rfl
+theorem and_assoc_law : Associative and
+  | .true, _, _ => rfl
+  | .false, _, _ => rfl
+
 /-! ## Trees -/
 /-- A reduction tree. -/
 inductive Tree (α : Type u) where

@@ -31,19 +31,19 @@ theorem Moments.ext {K : Type u} {s t : Moments K} (h : s.n = t.n) (k : s.mean =
 section
 variable {K : Type u} [OrderedField K]
 /-- Chan, Golub & LeVeque (1979); an empty side leaves the other as it is. -/
-def welford (s t : Moments K) : Moments K where
+def mergeMoments (s t : Moments K) : Moments K where
   n := s.n + t.n
   mean := if s.n = 0 then t.mean else if t.n = 0 then s.mean else
     s.mean + (t.mean - s.mean) * t.n / (s.n + t.n)
   m2 := if s.n = 0 then t.m2 else if t.n = 0 then s.m2 else
     s.m2 + t.m2 + (t.mean - s.mean) * (t.mean - s.mean) * s.n * t.n / (s.n + t.n)
-theorem welford_left {s t : Moments K} (h : s.n = 0) : welford s t = t := by
+theorem welford_left {s t : Moments K} (h : s.n = 0) : mergeMoments s t = t := by
   apply Moments.ext
   · show s.n + t.n = t.n
     rw [h, zero_add]
   · exact if_pos h
   · exact if_pos h
-theorem welford_right {s t : Moments K} (hs : s.n ≠ 0) (h : t.n = 0) : welford s t = s := by
+theorem welford_right {s t : Moments K} (hs : s.n ≠ 0) (h : t.n = 0) : mergeMoments s t = s := by
   apply Moments.ext
   · show s.n + t.n = s.n
     rw [h, add_zero]
@@ -64,13 +64,13 @@ theorem moments_of_sums {s t : Moments K} (hn : s.n ≠ 0) (h : s.n = t.n) (k : 
   exact Moments.ext h m (add_cancel _ j')
 variable {s t : Moments K}
 theorem welford_total (hs : s.n ≠ 0) (ht : t.n ≠ 0) (h : s.n + t.n ≠ 0) :
-    total (welford s t) = total s + total t := by
+    total (mergeMoments s t) = total s + total t := by
   show (if s.n = 0 then t.mean else if t.n = 0 then s.mean else
     s.mean + (t.mean - s.mean) * t.n / (s.n + t.n)) * (s.n + t.n) = s.mean * s.n + t.mean * t.n
   rw [if_neg hs, if_neg ht, add_mul, div_mul_cancel h]
   exact ring_eq [s.n, t.n, s.mean, t.mean] (by rfl)
 theorem welford_squares (hs : s.n ≠ 0) (ht : t.n ≠ 0) (h : s.n + t.n ≠ 0) :
-    squares (welford s t) = squares s + squares t := by
+    squares (mergeMoments s t) = squares s + squares t := by
   show (if s.n = 0 then t.m2 else if t.n = 0 then s.m2 else
       s.m2 + t.m2 + (t.mean - s.mean) * (t.mean - s.mean) * s.n * t.n / (s.n + t.n))
     + (if s.n = 0 then t.mean else if t.n = 0 then s.mean else
@@ -98,23 +98,23 @@ theorem add_ne_zero {a b : K} (ha : 0 ≤ a) (hb : 0 ≤ b) (h : b ≠ 0) : a + 
   fun e => ne_of_lt (add_pos ha (lt_of_le_of_ne hb (fun x => h x.symm))) e.symm
 /-- Counts are not negative; for such states merging is associative, empty ones included. -/
 theorem welford_assoc (s t r : Moments K) (hs : 0 ≤ s.n) (ht : 0 ≤ t.n) (hr : 0 ≤ r.n) :
-    welford (welford s t) r = welford s (welford t r) := by
+    mergeMoments (mergeMoments s t) r = mergeMoments s (mergeMoments t r) := by
   by_cases zs : s.n = 0
   · rw [welford_left zs, welford_left zs]
   · by_cases zt : t.n = 0
     · rw [welford_right zs zt, welford_left zt]
     · have st : s.n + t.n ≠ 0 := add_ne_zero hs ht zt
       by_cases zr : r.n = 0
-      · rw [welford_right (show (welford s t).n ≠ 0 from st) zr, welford_right zt zr]
+      · rw [welford_right (show (mergeMoments s t).n ≠ 0 from st) zr, welford_right zt zr]
       · have tr : t.n + r.n ≠ 0 := add_ne_zero ht hr zr
         have pst : 0 ≤ s.n + t.n := le_of_lt (add_pos hs (lt_of_le_of_ne ht (fun x => zt x.symm)))
         have all : s.n + t.n + r.n ≠ 0 := add_ne_zero pst hr zr
         have all' : s.n + (t.n + r.n) ≠ 0 := by
           rw [← add_assoc]
           exact all
-        have kt : (welford s t).n ≠ 0 := st
-        have kr : (welford t r).n ≠ 0 := tr
-        apply moments_of_sums (show (welford (welford s t) r).n ≠ 0 from all)
+        have kt : (mergeMoments s t).n ≠ 0 := st
+        have kr : (mergeMoments t r).n ≠ 0 := tr
+        apply moments_of_sums (show (mergeMoments (mergeMoments s t) r).n ≠ 0 from all)
         · exact add_assoc _ _ _
         · rw [welford_total kt zr all, welford_total zs zt st, welford_total zs kr all', welford_total zt zr tr,
             add_assoc]
@@ -122,7 +122,7 @@ theorem welford_assoc (s t r : Moments K) (hs : 0 ≤ s.n) (ht : 0 ≤ t.n) (hr 
             welford_squares zt zr tr, add_assoc]
 /-- The fold over `x 0 … x n`. -/
 def welfordFold (n : Nat) (x : Nat → K) : Moments K :=
-  fold welford ⟨1, x 0, 0⟩ n (fun i => ⟨1, x (Nat.succ i), 0⟩)
+  fold mergeMoments ⟨1, x 0, 0⟩ n (fun i => ⟨1, x (Nat.succ i), 0⟩)
 theorem one_ne_zero : (1 : K) ≠ 0 := fun h => zero_ne_one h.symm
 theorem count_nonneg (n : Nat) : (0 : K) ≤ sum n (fun _ => 1) := sum_nonneg (fun _ => zero_le_one)
 theorem welfordFold_n (n : Nat) (x : Nat → K) : (welfordFold n x).n = sum (Nat.succ n) (fun _ => 1) := by
@@ -152,11 +152,11 @@ theorem welfordFold_sums (n : Nat) (x : Nat → K) :
       rw [welfordFold_n]
       exact count_ne_zero (Nat.succ n)
     constructor
-    · show total (welford (welfordFold n x) ⟨1, x (Nat.succ n), 0⟩) = _
+    · show total (mergeMoments (welfordFold n x) ⟨1, x (Nat.succ n), 0⟩) = _
       rw [welford_total h (show (⟨1, x (Nat.succ n), 0⟩ : Moments K).n ≠ 0 from one_ne_zero) k, ih.left, sum_succ (Nat.succ n)]
       show _ + x (Nat.succ n) * 1 = _
       rw [mul_one]
-    · show squares (welford (welfordFold n x) ⟨1, x (Nat.succ n), 0⟩) = _
+    · show squares (mergeMoments (welfordFold n x) ⟨1, x (Nat.succ n), 0⟩) = _
       rw [welford_squares h (show (⟨1, x (Nat.succ n), 0⟩ : Moments K).n ≠ 0 from one_ne_zero) k, ih.right, sum_succ (Nat.succ n)]
       show _ + (0 + x (Nat.succ n) * x (Nat.succ n) * 1) = _
       rw [mul_one, zero_add]
