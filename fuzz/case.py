@@ -84,7 +84,7 @@ def build_case(source: Source, formats: Formats = ALL) -> Case:
 
 def _draw_program(source: Source, formats: Formats) -> DrawnGraph:
     """A random graph, or now and then a motif; shrinks to a graph."""
-    if not chance(source, 20):
+    if not chance(source, 32):
         return draw_graph(source, formats)
     motif = draw_motif(source)
     sizes = dict(motif.sizes)

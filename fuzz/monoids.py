@@ -236,14 +236,14 @@ _TABLE: Final[tuple[tuple[int, Reduction], ...]] = (
     (7, Reduction(builtin.MAX, _every(2.0**60, 1), _extremum)),
     (5, Reduction(builtin.MIN, _every(2.0**60, 1), _extremum)),
     (5, Reduction(builtin.COUNT, _count_limit, _sum)),
-    (6, Reduction(builtin.ANY, _every(1, 1), _bools)),
+    (8, Reduction(builtin.ANY, _every(1, 1), _bools)),
     (6, Reduction(builtin.ALL, _every(1, 1), _bools)),
     (5, Reduction(builtin.ARGMAX, _every(2.0**60, 2), _arg, _SECOND, _FIRST, least=1)),
-    (5, Reduction(builtin.ARGMIN, _every(2.0**60, 2), _arg, _SECOND, _FIRST, least=1)),
+    (7, Reduction(builtin.ARGMIN, _every(2.0**60, 2), _arg, _SECOND, _FIRST, least=1)),
     (8, Reduction(builtin.LOGSUMEXP, _every(64, 1), _logsumexp)),
     (6, Reduction(builtin.ONLINE_SOFTMAX, lambda n: (64, _BIG), _online)),
     (6, Reduction(builtin.WELFORD, _every(2.0**20, 1), _welford)),
-    (6, Reduction(builtin.AFFINE_SCAN, _affine_limit, _affine)),
+    (8, Reduction(builtin.AFFINE_SCAN, _affine_limit, _affine)),
 )
 _USERS: Final = (
     Reduction(MAX_PLUS, _every(2.0**20, 2), _max_plus),
@@ -260,7 +260,7 @@ _USERS: Final = (
 
 def draw_reduction(source: Source) -> Reduction:
     """A monoid: built in, top-k, a product, or of a user's kind; shrinks to the sum."""
-    kind = weighted(source, ((60, "builtin"), (7, "top_k"), (9, "product"), (24, "user")))
+    kind = weighted(source, ((56, "builtin"), (7, "top_k"), (9, "product"), (28, "user")))
     if kind == "top_k":
         k = between(source, 1, 3)
         limits = _every(2.0**60, 2)

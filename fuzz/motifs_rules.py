@@ -289,6 +289,17 @@ def _reshaped(d: Draft) -> list[Tensor]:
     return [d.node((g,), tg.sum(held[f, g] * x[cols * f + g], over=f))]
 
 
+def _zero_gated(d: Draft) -> list[Tensor]:
+    """A running sum, its condition an indicator that multiplies, at hand or in a map."""
+    length, width = d.size(2, 7), d.size(1, 3)
+    x = d.input(length, width)
+    t, s, c = tg.dim("t", length.poly), tg.dim("s", length.poly), tg.dim("c", width.poly)
+    bit = tg.select(d.pick((s <= t, s < t, t <= s)), d.pick((1.0, 1.0, 0.5)), 0.0)
+    if d.yes():
+        bit = d.node((t, s), bit)[t, s]
+    return [d.node((t, c), tg.sum(d.either(bit, x[s, c], lambda p, q: p * q), over=s))]
+
+
 # --- gradients written by hand -------------------------------------------------------------------
 
 
@@ -372,7 +383,7 @@ PATTERNS: Final[tuple[Kind, ...]] = (
     _log_masses, _log_masses, _kept_extremum, _some_moments, _some_moments, _all_moments,
     _position, _position, _value_there, _value_there, _ranks, _gated, _gated, _gated,
     _decayed, _decayed, _siblings, _siblings, _invariant, _two_monoids, _gathers, _strided,
-    _reshaped, _reshaped, _hand_written, _hand_written,
+    _reshaped, _reshaped, _hand_written, _hand_written, _zero_gated, _zero_gated,
 )  # fmt: skip
 ON_REQUEST: Final[dict[str, tuple[Kind, ...]]] = {
     "segment-sum": (_segments,), "chunk-scan": (_long_scan,)

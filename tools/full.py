@@ -94,7 +94,7 @@ def mutants() -> Table:
 
 def mutants_rules() -> Table:
     """Every mutant of rules and autodiff found on the rung `rewrite`, the rule named."""
-    return power("--rung", "rewrite", "--backends", "none", "--examples", "1500")
+    return power("--rung", "rewrite", "--backends", "none", "--examples", "5000")
 
 
 def power(*options: str) -> Table:
