@@ -1,16 +1,27 @@
 """Proofs in Lean of what the compiler relies on, and the bridge from programs to them.
 
-Offers `prove` (the gate), `theorems` and `check_combine`. Relies on Lean 4.35 on PATH or in the
-wheel of the extra `proofs`. It says nothing about floats: theorems are about rings, fields, orders.
+Offers `prove` (the gate), `theorems`, `check_combine` and `check_certificate`. Relies on Lean 4.35
+on PATH or in the wheel of the extra `proofs`. It says nothing about floats: theorems are about
+rings, fields and orders.
 """
 
 from __future__ import annotations
 
 from tang.errors import ProofError
+from tang.proofs.certificate import LinearProgram, check_certificate
 from tang.proofs.combine import Proof, check_combine
 from tang.proofs.gate import Report, Theorem, prove
 
-__all__ = ["Proof", "Report", "Theorem", "check_combine", "prove", "theorems"]
+__all__ = [
+    "LinearProgram",
+    "Proof",
+    "Report",
+    "Theorem",
+    "check_certificate",
+    "check_combine",
+    "prove",
+    "theorems",
+]
 
 
 def theorems() -> list[Theorem]:

@@ -195,8 +195,7 @@ EXAMPLES: Final[Mapping[str, Callable[[], Graph]]] = {
     for f in (
         simplify_expr, common_subexpression, compose_views, substitute_maps, stop_max_gradient,
         stabilize_softmax, shift_softmax, logsumexp, welford, gate_to_where, zero_gate_to_where,
-        read_back_mass, recognise_scan, argmax, gather_at_argmax, read_back, read_back_mean, dead_node, dead_output, dead_part,
-        hoist_invariant_factors, merge_siblings,
-        merge_dims,
+        read_back_mass, recognise_scan, argmax, gather_at_argmax, read_back, read_back_mean,
+        dead_node, dead_output, dead_part, hoist_invariant_factors, merge_siblings, merge_dims,
     )
 }  # fmt: skip

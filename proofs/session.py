@@ -66,6 +66,25 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
+class Statement:
+    """A theorem that is no equation of an exported expression; the fields are a claim's."""
+
+    name: str
+    scope: str
+    binders: str
+    goal: str
+    tactics: tuple[str, ...]
+    subject: str
+    modules: tuple[str, ...]
+
+    def text(self) -> str:
+        """The theorem, and the question for its axioms."""
+        lines = ["section", self.scope, f"theorem {self.name}_proved {self.binders} :"]
+        lines += [f"    {self.goal} := by", *(f"  {t}" for t in self.tactics), "end"]
+        return "\n".join([*lines, f"#print axioms {self.name}_proved"])
+
+
+@dataclass(frozen=True, slots=True)
 class Wrong:
     """A claim that Lean does not accept, and the first line of what it says."""
 
@@ -73,7 +92,7 @@ class Wrong:
     text: str
 
 
-def source(claims: Sequence[Claim]) -> str:
+def source(claims: Sequence[Claim | Statement]) -> str:
     """The file for some claims."""
     modules = dict.fromkeys(m for c in claims for m in c.modules)
     needed = [*modules, "Tang.Lattice", "Tang.Field", "Tang.Ring", "Tang.Algebra", "Tang.Logic",
@@ -83,7 +102,7 @@ def source(claims: Sequence[Claim]) -> str:
     return f"prelude\n{imports}\n{HEAD}{body}\nend Tang\n"
 
 
-def check(claims: Sequence[Claim], *, fresh: bool = False) -> Wrong | None:
+def check(claims: Sequence[Claim | Statement], *, fresh: bool = False) -> Wrong | None:
     """The first claim that Lean does not accept, or None; cached by content."""
     store, lean, text = Store.default(), find(), source(claims)
     library = sources.read()
@@ -116,7 +135,7 @@ def compiled(store: Store, state: str) -> Path:
     return store.stage(project, lean)
 
 
-def _judge(claims: Sequence[Claim], text: str, outcome: Outcome) -> Wrong | None:
+def _judge(claims: Sequence[Claim | Statement], text: str, outcome: Outcome) -> Wrong | None:
     """Accept only if every theorem is there with allowed axioms and nothing else was said."""
     for m in outcome.messages:
         if m.severity != "information":
@@ -135,7 +154,7 @@ def _first_line(m: Message) -> str:
     return m.text.strip().splitlines()[0] if m.text.strip() else m.severity
 
 
-def _subject(claims: Sequence[Claim], text: str, line: int) -> str:
+def _subject(claims: Sequence[Claim | Statement], text: str, line: int) -> str:
     """What the claim at a line of the file is about."""
     above = text.splitlines()[:line]
     for row in reversed(above):

@@ -43,6 +43,7 @@ _PACKAGES: Final = frozenset(
         "ir",
         "kernel",
         "models",
+        "proofs",
         "rewrite",
         "schedule",
         "testing",

@@ -388,6 +388,10 @@ Written by `python -m tang.proofs.snapshot`; the gate compares it with the sourc
 #print axioms Tang.both_identity
 #check @Tang.fold_both
 #print axioms Tang.fold_both
+#check @Tang.map_reduce
+#print axioms Tang.map_reduce
+#check @Tang.epilogue
+#print axioms Tang.epilogue
 #check @Tang.add_assoc_law
 #print axioms Tang.add_assoc_law
 #check @Tang.mul_assoc_law
@@ -480,6 +484,12 @@ Written by `python -m tang.proofs.snapshot`; the gate compares it with the sourc
 #print axioms Tang.weak_duality
 #check @Tang.optimal_of_equal
 #print axioms Tang.optimal_of_equal
+#check @Tang.add_nonneg
+#print axioms Tang.add_nonneg
+#check @Tang.numeral_nonneg
+#print axioms Tang.numeral_nonneg
+#check @Tang.le_of_slack
+#print axioms Tang.le_of_slack
 #check @Tang.view_comp
 #print axioms Tang.view_comp
 #check @Tang.view_comp_assoc

