@@ -1,7 +1,7 @@
 """Shrinking: the smallest case that still shows a fault.
 
 Defines `shrink`. Relies on hypothesis, which replays the decisions of one draw and makes them
-smaller; afterwards results that the fault does not need are left out, and data is simplified
+smaller; afterwards nodes that the fault does not need are left out or given, and data is simplified
 directly: 0, 1, small integers, short mantissas. It decides nothing itself: the caller says whether
 a case still fails, and is asked once per distinct case.
 """
@@ -22,7 +22,7 @@ from hypothesis.errors import HypothesisWarning
 from numpy.typing import NDArray
 
 from tang.fuzz.case import Case, build_case
-from tang.fuzz.fewer import fewer_results
+from tang.fuzz.fewer import smaller_programs
 from tang.fuzz.formats import ALL, Formats
 from tang.fuzz.reduce import reduce_choices
 from tang.fuzz.source import HypothesisSource, ReplaySource, Source
@@ -97,7 +97,7 @@ def shrink(case: Case, fails: Fails, calls: int = 300, seconds: float = 60.0) ->
         asker.calls = calls // 8
         case = _smaller_program(case, asker)
     asker.calls = calls // 8
-    case = _fewer_results(case, asker)
+    case = _simpler_program(case, asker)
     asker.calls = calls // 4
     return _simpler_data(case, asker)
 
@@ -154,9 +154,9 @@ def _smaller_program(case: Case, asker: _Asker) -> Case:
     return case
 
 
-def _fewer_results(case: Case, asker: _Asker) -> Case:
-    """The case without results, and what only they need, that the fault does not."""
-    while (smaller := next(filter(asker, fewer_results(case)), None)) is not None:
+def _simpler_program(case: Case, asker: _Asker) -> Case:
+    """The case with the fewest nodes: results left out, or given instead of computed."""
+    while (smaller := next(filter(asker, smaller_programs(case)), None)) is not None:
         case = smaller
     return case
 

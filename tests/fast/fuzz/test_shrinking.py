@@ -14,6 +14,7 @@ from tang.fuzz.features import features
 from tang.fuzz.reduce import reduce_choices
 from tang.fuzz.shrink import shrink
 from tang.fuzz.source import ReplaySource, SeededSource, TreeSource, chance
+from tang.interpreter import interpret
 from tang.ir import to_text, validate
 from tang.ir.graph import reads_of
 from tang.kernel.schedule import Schedule, check_schedule
@@ -91,6 +92,19 @@ def test_results_that_a_fault_does_not_need_are_left_out():
 
 def _is_read(case: Case, name: str) -> bool:
     return any(r.source.node == name for n in case.graph.nodes for r in reads_of(n))
+
+
+def test_a_result_that_a_faulty_node_reads_is_given_instead_of_computed():
+    case = next(c for c in map(partial(draw_case, 5), range(90)) if len(c.graph.nodes) > 3)
+    last = case.graph.nodes[-1]
+
+    def holds(c: Case) -> bool:
+        return any(n.body == last.body and n.monoid == last.monoid for n in c.graph.nodes)
+
+    found = shrink(replace(case, choices=(), recipe=None), holds)
+    validate(found.graph)
+    assert len(found.graph.nodes) == 1
+    interpret(found.graph, found.inputs)
 
 
 def test_a_loss_and_what_it_is_differentiated_by_stay():
