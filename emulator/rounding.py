@@ -96,7 +96,10 @@ def as_f64(x: npt.ArrayLike) -> F64Array:
     given = np.asarray(x)
     if given.dtype.kind not in "biuf":
         raise FormatError(f"numbers to round are real, not {given.dtype}")
-    value = given.astype(np.float64, copy=False)
+    if given.dtype == np.float64:
+        return given
+    with np.errstate(invalid="ignore"):  # a signalling NaN becomes a quiet one
+        value = given.astype(np.float64)
     wide_int = given.dtype.kind in "iu" and given.dtype.itemsize == 8
     if wide_int or given.dtype.itemsize > 8:
         with np.errstate(invalid="ignore"):

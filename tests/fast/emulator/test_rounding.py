@@ -117,3 +117,9 @@ def test_an_unknown_format_or_rounding_is_named():
 
 def test_this_host_keeps_subnormals():
     require_subnormals()
+
+
+def test_a_signalling_nan_is_a_nan_without_a_warning():
+    x = np.array([0x7F800001, 0x3F800000], np.uint32).view(np.float32)
+    for name in FORMATS:
+        assert np.isnan(round_to(x, name)[0])
