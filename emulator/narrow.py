@@ -26,11 +26,12 @@ def narrowed(conversion: Conversion, x: Value) -> Value:
     """f32 or f64 values rounded once to the format, as f32; NaN is its largest number where it has
     none, and the sign of zero is kept."""
     format_ = conversion.format
-    wide = np.asarray(x, np.float64)
-    if not format_.has_nan:
-        wide = np.where(np.isnan(wide), float(format_.largest), wide)
-    near = round_to(wide, format_, conversion.rounding, conversion.overflow)
-    return near.astype(np.float32)[()]
+    with np.errstate(all="ignore"):
+        wide = np.asarray(x, np.float64)
+        if not format_.has_nan:
+            wide = np.where(np.isnan(wide), float(format_.largest), wide)
+        near = round_to(wide, format_, conversion.rounding, conversion.overflow)
+        return near.astype(np.float32)[()]
 
 
 @cache

@@ -21,6 +21,7 @@ from tang.ir.format import Format, format_named
 from tang.kernel.plan import Buffer, Launch
 from tang.verify.compare import bit_equal, describe
 from tang.verify.report import Finding, RungResult
+from tang.verify.rounded import rounding_findings
 from tang.verify.subject import Subject, written
 from tang.verify.verdict import Rung, Verdict
 
@@ -58,6 +59,7 @@ def check_round(
                 planes = _planes(shadow, subject.expanded.buffer(name))
                 tally.add(planes)
                 findings += _check_buffer(subject, launch, name, planes, lowered)
+    findings += rounding_findings(subject, shadow)
     flips = sum(d.count for d in shadow.decisions if d.admissible)
     result = RungResult(
         Rung.ROUND, "", tally.elements, tally.exact, 0, tally.skipped, note=tally.note(flips)

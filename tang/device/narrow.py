@@ -27,7 +27,8 @@ def pack_buffer(array: AnyArray, buffer: Buffer) -> AnyArray:
     """A caller's values as the buffer holds them, reals rounded once as its conversion says."""
     if buffer.conversion is None:
         return pack(array, buffer.type)
-    wide = np.asarray(array, np.float64)
+    with np.errstate(invalid="ignore"):
+        wide = np.asarray(array, np.float64)
     conversion = buffer.conversion
     if is_coded(conversion.format):
         codes = _codes(wide, conversion)

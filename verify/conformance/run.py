@@ -24,6 +24,7 @@ from tang.verify.conformance.case import Case
 from tang.verify.conformance.gaps import gaps_of
 from tang.verify.conformance.operations import operation_cases
 from tang.verify.conformance.programs import program_cases
+from tang.verify.conformance.roundings import rounding_cases
 from tang.verify.conformance.statements import statement_cases
 from tang.verify.follow import Terms, terms_of, trials_on, unsteady_in
 from tang.verify.report import Finding, Report, RungResult
@@ -39,7 +40,7 @@ DEADLINE: Final = 60.0
 @functools.cache
 def conformance_cases() -> tuple[Case, ...]:
     """Every case of the suite, in a fixed order; names are unique."""
-    return (*operation_cases(), *statement_cases(), *program_cases())
+    return (*operation_cases(), *statement_cases(), *rounding_cases(), *program_cases())
 
 
 def run_conformance(

@@ -1,0 +1,200 @@
+"""Whether a plan rounds as its schedule says, where machines do not do so by themselves.
+
+Defines `rounding_findings`, a part of the rung `round`. Relies on the abstract plan, in which
+roundings to narrow formats are operations, and on replay's numbers. It judges no rounding itself:
+that is the rung `expand`. Kernels that also compute nodes in formats of machines are not judged
+operation by operation, since there both kinds of results are right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from tang.emulator.narrow import narrowed
+from tang.emulator.replay import Replay
+from tang.kernel import ir as k
+from tang.kernel.narrow import Conversion, conversion_named, holds
+from tang.kernel.plan import Buffer, Launch
+from tang.kernel.schedule import NodeSchedule
+from tang.kernel.text import expr_text
+from tang.kernel.walk import expressions, operands, postorder, statements
+from tang.verify.compare import bit_equal, describe
+from tang.verify.report import Finding
+from tang.verify.subject import Subject, written
+from tang.verify.verdict import Rung, Verdict
+
+Array = npt.NDArray[Any]
+Users = dict[int, list[k.Expr | None]]
+
+ROUNDED: Final = frozenset(("add", "sub", "mul", "div", "sqrt", "fma", *k.MATH))
+"""Operations whose results a narrow format may not hold."""
+
+_TESTS: Final = ("lt", "le", "eq", "isnan")
+
+
+def rounding_findings(subject: Subject, replayed: Replay) -> list[Finding]:
+    """The first result of each kernel that is not rounded, and the first number of each buffer that
+    its format does not hold."""
+    if not any(s.computed.conversion or s.stored.conversion for s in _schedules(subject)):
+        return []
+    found = []
+    for launch in subject.plan.launches:
+        found += _operations(subject, launch) or _stores(subject, launch)
+        found += _numbers(subject, launch, replayed)
+    return found
+
+
+def _schedules(subject: Subject) -> Iterator[NodeSchedule]:
+    yield from (s for _, s in subject.schedule.nodes)
+    yield subject.schedule.default
+
+
+def _numbers(subject: Subject, launch: Launch, replayed: Replay) -> list[Finding]:
+    for name in written(launch):
+        buffer = subject.plan.buffer(name)
+        if buffer.conversion is None:
+            continue
+        values = replayed.planes[name]["value"].astype(np.float32)
+        kept = np.asarray(narrowed(buffer.conversion, values))
+        equal = bit_equal(values, kept.reshape(values.shape))
+        if not equal.all():
+            format_ = buffer.conversion.format.name
+            detail = describe(values, kept.reshape(values.shape), equal, ("stored", format_))
+            return [_finding(launch, f"{name} holds numbers that are none of {format_}", detail)]
+    return []
+
+
+def _finding(launch: Launch, message: str, detail: str) -> Finding:
+    kernel = launch.kernel
+    return Finding(
+        Rung.ROUND,
+        Verdict.WRONG,
+        message,
+        kernel.name,
+        kernel.origin,
+        detail=detail,
+        origin="conversion",
+    )
+
+
+def _operations(subject: Subject, launch: Launch) -> list[Finding]:
+    """Every operation over f32 must be an operand of a rounding that its node asks for."""
+    wanted = _conversions(subject, launch.kernel.origin)
+    if None in wanted:
+        return []
+    names = {c.op for c in wanted if c is not None}
+    formats = {c.format for c in wanted if c is not None}
+    params = {p.name: subject.plan.buffer(b) for p, b in _pairs(launch)}
+    users, exprs = _users(launch.kernel)
+    for e in exprs:
+        if _needs_rounding(e, params, wanted):
+            for user in users.get(id(e), ()):
+                if not _is_rounded(e, user, names):
+                    known = ", ".join(sorted(f.name for f in formats))
+                    shown = "a statement" if user is None else expr_text(user)
+                    text = f"a result is not rounded to {known}"
+                    return [_finding(launch, text, f"{expr_text(e)}, used by {shown}")]
+    return []
+
+
+def _stores(subject: Subject, launch: Launch) -> list[Finding]:
+    """What is stored in a narrow format was rounded as its conversion says, or as its node does."""
+    own = {c.op for c in _conversions(subject, launch.kernel.origin) if c is not None}
+    params = {p.name: subject.plan.buffer(b) for p, b in _pairs(launch)}
+    named = {s.var.name: s.value for s in statements(launch.kernel.body) if isinstance(s, k.Let)}
+    for s in statements(launch.kernel.body):
+        buffer = params.get(s.target) if isinstance(s, k.Store) else None
+        if not isinstance(s, k.Store) or buffer is None or buffer.conversion is None:
+            continue
+        value = _behind(s.value, named)
+        done = conversion_named(value.op) if isinstance(value, k.Op) else None
+        if done is not None and done.op not in {buffer.conversion.op, *own}:
+            text = f"what is stored in {buffer.name} is not rounded by {buffer.conversion.op}"
+            return [_finding(launch, text, expr_text(value))]
+    return []
+
+
+def _behind(e: k.Expr, named: Mapping[str, k.Expr]) -> k.Expr:
+    """The expression that a value is, behind names and conversions between machine types."""
+    while True:
+        if isinstance(e, k.Convert):
+            e = e.value
+        elif isinstance(e, k.Var) and e.name in named:
+            e = named[e.name]
+        else:
+            return e
+
+
+def _pairs(launch: Launch) -> Iterator[tuple[k.Param, str]]:
+    return zip(launch.kernel.params, launch.buffers, strict=True)
+
+
+def _conversions(subject: Subject, origin: str) -> set[Conversion | None]:
+    """How the nodes that a kernel may compute are rounded: its own, and those without a kernel."""
+    chosen = subject.schedule.by_name(subject.task.graph)
+    nodes = [s for name, s in chosen.items() if name == origin or s.place != "materialise"]
+    return {s.computed.conversion for s in nodes}
+
+
+def _needs_rounding(
+    e: k.Expr, params: Mapping[str, Buffer], wanted: set[Conversion | None]
+) -> bool:
+    """Whether an f32 value may be one that a format does not hold."""
+    if e.type is not k.F32:
+        return False
+    formats = [c.format for c in wanted if c is not None]
+    match e:
+        case k.Op():
+            return e.op in ROUNDED
+        case k.Convert():
+            return e.value.type.is_int
+        case k.Const():
+            value = e.value if isinstance(e.value, str) else Fraction(e.value)
+            return not all(holds(f, value) for f in formats)
+        case k.Load():
+            buffer = params.get(e.source)
+            return buffer is not None and any(buffer.format != f.name for f in formats)
+        case _:
+            return False
+
+
+def _is_rounded(e: k.Expr, user: k.Expr | None, names: set[str]) -> bool:
+    """Whether a use of a value is a rounding; constants may be compared with as they are."""
+    if not isinstance(user, k.Op):
+        return False
+    if isinstance(e, k.Const) and user.op in _TESTS:
+        return True
+    return user.op in names or (isinstance(e, k.Load) and conversion_named(user.op) is not None)
+
+
+def _users(kernel: k.Kernel) -> tuple[Users, Sequence[k.Expr]]:
+    """By identity of an expression those that take it, None for statements.
+
+    A value that a let names is used where its name is.
+    """
+    users: Users = {}
+    exprs: list[k.Expr] = []
+    named: dict[str, k.Expr] = {}
+    uses: dict[str, list[k.Expr | None]] = {}
+    for s in statements(kernel.body):
+        if isinstance(s, k.Let):
+            named[s.var.name] = s.value
+        for root in expressions(s):
+            for e in postorder(root):
+                exprs.append(e)
+                for a in operands(e):
+                    users.setdefault(id(a), []).append(e)
+                    if isinstance(a, k.Var):
+                        uses.setdefault(a.name, []).append(e)
+            if not isinstance(s, k.Let):
+                users.setdefault(id(root), []).append(None)
+                if isinstance(root, k.Var):
+                    uses.setdefault(root.name, []).append(None)
+    for name, value in named.items():
+        users.setdefault(id(value), []).extend(uses.get(name, ()))
+    return users, exprs
