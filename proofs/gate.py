@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,6 +22,9 @@ from tang.proofs.store import Built, Store
 
 ALLOWED: Final = frozenset({"propext", "Quot.sound", "Classical.choice"})
 """The axioms of Lean's own library; nothing else may occur below a theorem."""
+
+WORKERS: Final = 2
+"""So many modules are compiled at once."""
 
 SNAPSHOT: Final = "statements.json"
 _AXIOMS: Final = re.compile(
@@ -119,19 +124,34 @@ def _checked(
 def build(
     project: Project, lean: Lean, store: Store, *, fresh: bool = False
 ) -> Iterator[tuple[str, Built]]:
-    """Compile the modules in order into the store's stage; stops after the first that fails.
+    """Compile the modules into the store's stage, two at a time; in order, up to a failure.
 
     The audit comes last. Afterwards `store.stage(project)` holds what files may import.
     """
     keys: dict[str, str] = {}
+    jobs: dict[str, Future[Built | None]] = {}
     stage = store.stage(project, lean)
     ordered = sorted(project.modules, key=lambda m: m.name == AUDIT)
-    for m in ordered:
-        keys[m.name] = Store.key(lean.identity, m.name, m.digest, *(keys[i] for i in m.imports))
-        built = store.module(keys[m.name], m, stage, lean, fresh=fresh)
-        yield m.name, built
-        if not built.outcome.clean:
-            return
+    with ThreadPoolExecutor(WORKERS) as pool:
+        for m in ordered:
+            keys[m.name] = Store.key(lean.identity, m.name, m.digest, *(keys[i] for i in m.imports))
+            compile_ = partial(store.module, keys[m.name], m, stage, lean, fresh=fresh)
+            needed = [jobs[i] for i in m.imports]
+            jobs[m.name] = pool.submit(_after, needed, compile_)
+        for name, job in jobs.items():
+            built = job.result()
+            if built is None:
+                return
+            yield name, built
+
+
+def _after(needed: Sequence[Future[Built | None]], compile_: Callable[[], Built]) -> Built | None:
+    """The module, once all that it imports is there; None if any of that failed.
+
+    Jobs start in order: what one waits for has started before it, so none blocks another.
+    """
+    ready = all(b is not None and b.outcome.clean for b in (job.result() for job in needed))
+    return compile_() if ready else None
 
 
 def _module_problems(name: str, built: Built) -> Iterator[str]:

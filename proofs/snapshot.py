@@ -11,16 +11,17 @@ import sys
 from pathlib import Path
 
 from tang.proofs import gate, sources
+from tang.proofs.store import Store
 
 
-def write(root: Path = sources.HERE) -> tuple[str, ...]:
+def write(root: Path = sources.HERE, store: Store | None = None) -> tuple[str, ...]:
     """Renew both files; returns what the gate finds besides changed statements."""
     project = sources.read(root)
     audit = root / "Tang" / "Audit.lean"
     if not audit.is_file() or audit.read_text(encoding="utf-8") != sources.audit_text(project):
         audit.write_text(sources.audit_text(project), encoding="utf-8")
         project = sources.read(root)
-    report = gate.prove(root)
+    report = gate.prove(root, store=store)
     parts = ("foundation of", "definitions of", "statements of")
     faults = tuple(p for p in report.problems if not p.startswith(parts))
     if not faults:

@@ -11,6 +11,7 @@ import hashlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -116,6 +117,7 @@ def _module(root: Path, file: Path) -> Module:
     return Module(name, file, text, tuple(imports))
 
 
+@lru_cache(maxsize=256)
 def strip_comments(text: str) -> str:
     """Blank out `--` and nested `/- -/` comments; strings are kept."""
     out, depth, i = [], 0, 0

@@ -714,6 +714,8 @@ Written by `python -m tang.proofs.snapshot`; the gate compares it with the sourc
 #print axioms Tang.box_bound
 #check @Tang.traffic_bound
 #print axioms Tang.traffic_bound
+#check @Tang.traffic_loomis_whitney
+#print axioms Tang.traffic_loomis_whitney
 #check @Tang.Moments.ext
 #print axioms Tang.Moments.ext
 #check @Tang.welford_left

@@ -194,5 +194,21 @@ theorem traffic_bound (s : Nat) (points : Nat → K) (X : K)
   rw [sum_mul_right] at d
   rw [mul_assoc]
   exact mul_le_mul_left (sum_nonneg (fun _ => zero_le_one)) d
+/-- The two together: a run in `s` segments, each of whose points have at most `X` projections of each kind. -/
+theorem traffic_loomis_whitney (s n m l : Nat) (S : Nat → Nat → Nat → Nat → Prop) [∀ t i j k, Decidable (S t i j k)]
+    (P Q R : Nat → Nat → Nat → Prop) [∀ t i j, Decidable (P t i j)] [∀ t i j, Decidable (Q t i j)]
+    [∀ t i j, Decidable (R t i j)] (X : K) (hX : 0 ≤ X)
+    (h : ∀ t i j k, S t i j k → P t i j ∧ Q t j k ∧ R t i k)
+    (hP : ∀ t, card2 n m (P t) ≤ X) (hQ : ∀ t, card2 m l (Q t) ≤ X) (hR : ∀ t, card2 n l (R t) ≤ X) :
+    sum s (fun t => card3 n m l (S t)) * sum s (fun t => card3 n m l (S t))
+      ≤ sum s (fun _ => 1) * sum s (fun _ => 1) * (X * (X * X)) := by
+  apply traffic_bound
+  intro t _
+  apply le_trans (loomis_whitney n m l (S t) (P t) (Q t) (R t) (h t))
+  have positive : ∀ (x y : Nat) (T : Nat → Nat → Prop) [∀ i j, Decidable (T i j)], (0 : K) ≤ card2 x y T :=
+    fun _ _ _ _ => sum_nonneg (fun _ => sum_nonneg (fun _ => one_if_nonneg _))
+  apply le_trans (mul_le_mul_right (mul_nonneg (positive n l (R t)) (positive m l (Q t))) (hP t))
+  apply mul_le_mul_left hX
+  exact le_trans (mul_le_mul_right (positive m l (Q t)) (hR t)) (mul_le_mul_left hX (hQ t))
 end
 end Tang

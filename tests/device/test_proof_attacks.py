@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 
-from tang.proofs import gate, sources
+from tang.proofs import gate, snapshot, sources
 from tang.proofs.lean import find
 from tang.proofs.store import Store
 
@@ -23,17 +24,40 @@ RESERVED = (
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory):
-    return Store(tmp_path_factory.mktemp("store"))
+def store():
+    """The user's cache: what an attack does not touch is not compiled again."""
+    return Store.default()
+
+
+def closure(name):
+    """A module and all that it imports."""
+    found = {name}
+    for m in reversed(sources.read().modules):
+        if m.name in found:
+            found |= set(m.imports)
+    return found
+
+
+def part(root, name, store):
+    """A project of its own: a module and what it rests on, agreed on as it is."""
+    (root / "Tang").mkdir()
+    for needed in closure(name):
+        file = Path(*needed.split(".")).with_suffix(".lean")
+        shutil.copyfile(sources.HERE / file, root / file)
+    assert snapshot.write(root, store) == ()
+    return root
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory, store):
+    """The theorems on linear programs and what they rest on."""
+    return part(tmp_path_factory.mktemp("base"), "Tang.LP", store)
 
 
 @pytest.fixture
-def project(tmp_path):
-    """A copy of the sources that a test may spoil."""
-    root = tmp_path / "proofs"
-    ignored = shutil.ignore_patterns("*.py", "__pycache__")
-    shutil.copytree(sources.HERE, root, ignore=ignored)
-    return root
+def project(base, tmp_path):
+    """A copy of it that a test may spoil."""
+    return shutil.copytree(base, tmp_path / "proofs")
 
 
 def edit(root, name, old, new):
@@ -165,17 +189,17 @@ def test_a_compiled_file_among_the_sources_is_refused(project, store):
     assert "a compiled file lies among the sources" in refused(project, store)
 
 
-def test_a_compiled_file_that_was_exchanged_in_the_cache_is_not_used(project, tmp_path):
+def test_a_compiled_file_that_was_exchanged_in_the_cache_is_not_used(tmp_path):
     store = Store(tmp_path / "store")
-    assert gate.prove(project, store=store).ok
+    (tmp_path / "logic").mkdir()
+    project = part(tmp_path / "logic", "Tang.Logic", store)
     for file in store.folder.glob("*.json"):
         if "olean" not in json.loads(file.read_text()):
             file.unlink()
     spoiled = next(store.folder.glob("*.olean"))
     content = spoiled.read_bytes()
     spoiled.write_bytes(b"not what was built")
-    report = gate.prove(project, store=store)
-    assert report.ok
+    assert gate.prove(project, store=store).ok
     assert spoiled.read_bytes() == content
 
 
