@@ -104,7 +104,8 @@ def questions(atom: FusedDot, count: int, seed: int) -> Iterator[Questions]:
             sign = a.dtype.type(1 << (_bits_of(atom.operands) - 1))
             a[:, 1::2], b[:, 1::2] = a[:, ::2] ^ sign, b[:, ::2]
             some = rng.random((count, 1)) < 0.7  # the others cancel to nothing
-            b[:, 1::2] ^= (some & (rng.random(b[:, 1::2].shape) < 0.5)).astype(b.dtype)
+            last = b.dtype.type(1 << 13 if atom.truncated else 1)
+            b[:, 1::2] ^= (some & (rng.random(b[:, 1::2].shape) < 0.5)) * last
             b = _without_specials(b, atom.operands)
         if regime == "floor":
             half = count // 2

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -49,7 +49,7 @@ class Rounder:
     seed: int = 0
 
 
-@cache
+@lru_cache(maxsize=1024)
 def rounder(
     target: Format, rounding: str, overflow: str, ftz: bool, seed: int | None = None
 ) -> Rounder:

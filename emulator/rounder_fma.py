@@ -19,7 +19,7 @@ import numpy.typing as npt
 from tang.emulator.exact import fma64, is_safe, odd_sum, two_product, two_sum
 from tang.emulator.rounding import as_f64, check_rounding, odd_float, round_rational, round_to
 from tang.errors import FormatError
-from tang.ir.format import Format, any_format
+from tang.ir.format import FORMATS, Format, any_format
 
 Array = npt.NDArray[Any]
 F64Array = npt.NDArray[np.float64]
@@ -65,7 +65,7 @@ def _wide(
             product = a * b  # exact: 2·24 bits
             return np.asarray(np.atleast_1d(odd_sum(product, c, product + c)))
         return odd_fma(a, b, c)
-    if rounding == "rne" and target.p == 53 and target.emin == -1022:
+    if rounding == "rne" and target == FORMATS["f64"]:
         return np.atleast_1d(fma64(a, b, c))
     if rounding == "stochastic":
         raise FormatError(f"stochastic fma needs a format of at most 51 bits, not {target.name}")

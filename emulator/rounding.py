@@ -16,7 +16,7 @@ from tang.emulator import rounder_c
 from tang.emulator.rounder import Rounder, round_array, rounder
 from tang.emulator.rounder_build import load
 from tang.errors import DeviceError, FormatError
-from tang.ir.format import Format, any_format
+from tang.ir.format import FORMATS, Format, any_format
 
 Array = npt.NDArray[Any]
 F64Array = npt.NDArray[np.float64]
@@ -27,6 +27,7 @@ rest."""
 OVERFLOWS: Final = ("inf", "nan", "saturate")
 """What a magnitude becomes that exceeds the largest number after rounding."""
 
+_F64, _F32 = FORMATS["f64"], FORMATS["f32"]
 _TINY32: Final = np.full(8, 2.0**-140, np.float32)
 _TINY64: Final = np.full(8, 2.0**-1060)
 _WORTH_C: Final = 2**13
@@ -59,10 +60,10 @@ def round_to(
     value = as_f64(x)
     with np.errstate(all="ignore"):
         _check_values(value, target, overflow)
-        if rounding == "rne" and overflow == "inf" and not ftz and target.p in (24, 53):
-            if target.p == 53:
+        if rounding == "rne" and overflow == "inf" and not ftz:
+            if target == _F64:
                 return value
-            if target.name == "f32":
+            if target == _F32:
                 return np.asarray(value.astype(np.float32), np.float64)
         how = rounder(target, rounding, overflow, bool(ftz), seed)
         flat = np.ascontiguousarray(value).reshape(-1)
@@ -113,7 +114,7 @@ def as_f64(x: npt.ArrayLike) -> F64Array:
 def require_numbers(value: F64Array, format: str | Format, name: str) -> None:
     """Raise FormatError for the first element that is no number of the format."""
     target = any_format(format)
-    if target.p == 53 and target.emin == -1022:
+    if target == _F64:
         return
     with np.errstate(all="ignore"):
         known = value if target.has_nan else np.where(np.isnan(value), 0.0, value)
@@ -178,8 +179,10 @@ def _exponent(size: Fraction) -> int:
 def round_fraction(x: Fraction, format: str | Format) -> float:
     """An exact rational rounded once to the format (zero is +0)."""
     target = any_format(format)
-    if target.p == 53:
+    if target == _F64:
         return _nearest_float(x)
+    if target.p > 51:
+        return round_rational(x, target)
     return float(round_to(odd_float(x), target))
 
 

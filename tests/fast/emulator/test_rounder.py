@@ -24,8 +24,11 @@ CUSTOM = (
     custom_format("p40", p=40, emin=-200, largest=2.0**200),
     custom_format("wide", p=9, emin=-1022, largest=2.0**1023),
     custom_format("p52", p=52, emin=-30, largest=2.0**40),
+    custom_format("p53", p=53, emin=-40, largest=2.0**60),
+    custom_format("f32", p=24, emin=-20, largest=2.0**30),  # a name that another format has
 )
-EVERY = {**{n: f for n, f in FORMATS.items() if n != "e8m0"}, **{f.name: f for f in CUSTOM}}
+EVERY = {n: f for n, f in FORMATS.items() if n != "e8m0"}
+EVERY |= {f"own {f.name}": f for f in CUSTOM}
 SMALL = {
     "f16": (np.float16, g.format_info_binary16, "inf"),
     "bf16": (ml_dtypes.bfloat16, g.format_info_bfloat16, "inf"),
@@ -141,10 +144,10 @@ def test_c_and_numpy_agree_bit_for_bit(name, mode):
                 plain = round_array(x, how, first=2**63)
                 assert agree(rounder_c.round_array_c(x, how, 2**63, library), plain)
         else:
-            assert target.p > 51 or name == "wide"
+            assert target.p > 51 or name == "own wide"
 
 
-@pytest.mark.parametrize("name", ["f16", "e4m3fn", "p40"])
+@pytest.mark.parametrize("name", ["f16", "e4m3fn", "own p40"])
 def test_stochastic_rounding_takes_each_neighbour_as_often_as_it_should(name):
     target = EVERY[name]
     low, high = 1.0, 1.0 + 2.0 ** (1 - target.p)
