@@ -1,9 +1,9 @@
 """Whether a plan rounds as its schedule says, where machines do not do so by themselves.
 
-Defines `rounding_findings`, a part of the rung `round`. Relies on the abstract plan, in which
-roundings to narrow formats are operations, and on replay's numbers. It judges no rounding itself:
-that is the rung `expand`. Kernels that also compute nodes in formats of machines are not judged
-operation by operation, since there both kinds of results are right.
+Defines `rounding_findings`, a part of the rung `round`, and `format_of`. Relies on the abstract
+plan, in which roundings to narrow formats are operations, and on replay's numbers. It judges no
+rounding itself: that is the rung `expand`. Kernels that also compute nodes in formats of machines
+are not judged operation by operation, since there both kinds of results are right.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from tang.emulator.narrow import narrowed
 from tang.emulator.replay import Replay
+from tang.ir.format import Format, format_named
 from tang.kernel import ir as k
 from tang.kernel.narrow import Conversion, conversion_named, holds
 from tang.kernel.plan import Buffer, Launch
@@ -47,6 +48,13 @@ def rounding_findings(subject: Subject, replayed: Replay) -> list[Finding]:
         found += _operations(subject, launch) or _stores(subject, launch)
         found += _numbers(subject, launch, replayed)
     return found
+
+
+def format_of(buffer: Buffer) -> Format:
+    """The format of a buffer's numbers."""
+    if buffer.conversion is not None:
+        return buffer.conversion.format
+    return format_named(buffer.type.value)
 
 
 def _schedules(subject: Subject) -> Iterator[NodeSchedule]:
@@ -158,7 +166,7 @@ def _needs_rounding(
             return not all(holds(f, value) for f in formats)
         case k.Load():
             buffer = params.get(e.source)
-            return buffer is not None and any(buffer.format != f.name for f in formats)
+            return buffer is not None and any(format_of(buffer) != f for f in formats)
         case _:
             return False
 

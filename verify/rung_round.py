@@ -17,11 +17,11 @@ from tang.device.storage import unpack
 from tang.emulator.budget import ErrorBudget, tolerance
 from tang.emulator.records import Decision
 from tang.emulator.replay import Replay
-from tang.ir.format import Format, format_named
+from tang.ir.format import Format
 from tang.kernel.plan import Buffer, Launch
 from tang.verify.compare import bit_equal, describe
 from tang.verify.report import Finding, RungResult
-from tang.verify.rounded import rounding_findings
+from tang.verify.rounded import format_of, rounding_findings
 from tang.verify.subject import Subject, written
 from tang.verify.verdict import Rung, Verdict
 
@@ -92,13 +92,6 @@ def _check_buffer(
         for check in checks if check is not None
         for verdict, message, detail, origin in (check,)
     ]  # fmt: skip
-
-
-def format_of(buffer: Buffer) -> Format:
-    """The format of a buffer's numbers."""
-    if buffer.conversion is not None:
-        return buffer.conversion.format
-    return format_named(buffer.type.value)
 
 
 _Failure = tuple[Verdict, str, str, str]

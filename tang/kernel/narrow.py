@@ -134,11 +134,13 @@ def _read(text: str) -> Format | None:
         return None
 
 
-@lru_cache(maxsize=1024)
 def conversion_named(op: str) -> Conversion | None:
     """The rounding that an operation is; None for every other operation."""
-    if not op.startswith("round:"):
-        return None
+    return _rounding_named(op) if op.startswith("round:") else None
+
+
+@lru_cache(maxsize=1024)
+def _rounding_named(op: str) -> Conversion | None:
     parts = op.removeprefix("round:").rsplit(":", 2)
     try:
         format_ = _read(parts[0])

@@ -14,6 +14,7 @@ from tang.errors import TangBugError
 from tang.ir.derived import absent
 from tang.ir.expr import BOOL, REAL, Expr, Sort
 from tang.ir.extent import Poly
+from tang.ir.format import FORMATS
 from tang.ir.graph import Comprehension, Dim
 from tang.ir.view import Affine, Read, Ref
 from tang.kernel import ir as k
@@ -106,11 +107,12 @@ class Context:
         """The register type of reals."""
         return self.precision.type
 
-    @property
-    def format(self) -> str:
-        """The name of the format of reals in registers."""
-        conversion = self.precision.conversion
-        return self.accumulate.value if conversion is None else conversion.format.name
+    def has_format_of(self, buffer: Buffer) -> bool:
+        """Whether reals in registers are numbers of the buffer's format; names do not tell that."""
+        own = self.precision.conversion
+        mine = FORMATS[self.accumulate.value] if own is None else own.format
+        theirs = buffer.conversion
+        return mine == (FORMATS.get(buffer.type.value) if theirs is None else theirs.format)
 
     def rounded(self, value: Value) -> Value:
         """A result of f32 arithmetic as a number of the node's own format."""

@@ -121,7 +121,7 @@ def load(ctx: Context, buffer: Buffer, at: Value, r: Range | None = None) -> Val
 
 def _loaded(ctx: Context, buffer: Buffer, value: Value) -> Value:
     """A real as the node computes with it: rounded, unless it was stored in the node's format."""
-    known = buffer.sort is not REAL or buffer.format == ctx.format
+    known = buffer.sort is not REAL or ctx.has_format_of(buffer)
     return value if known else ctx.rounded(value)
 
 
@@ -134,7 +134,7 @@ def store(ctx: Context, buffer: Buffer, at: Value, value: Value) -> None:
     """Emit the store of a register value, converted to the buffer's type."""
     b = ctx.builder
     param = ctx.param(buffer, writable=True)
-    if buffer.format != ctx.format:
+    if not ctx.has_format_of(buffer):
         value = _as_stored(ctx, buffer, value)
     if value.expr.type is not param.type:
         value = b.converted(param.type, value, value.range)

@@ -104,6 +104,14 @@ def test_a_load_decodes_and_a_store_encodes_what_was_rounded():
     assert store.value.args[0].function == "round_e2m1_rne_saturate_f32"
 
 
+def test_formats_of_one_name_are_told_apart_by_their_numbers():
+    other = custom_format("own", p=4, emin=-3, largest=20, specials="fn")
+    plan = lower(graph(), everywhere(storage=OWN, accumulate=other))
+    assert len(set(roundings(plan))) == 2
+    packed = pack_codes(expand_math(plan))
+    assert len({f.name for f in packed.launches[0].kernel.functions}) == 4
+
+
 def test_f16_that_rounds_in_another_way_is_computed_in_f32():
     plan = lower(graph(), everywhere(storage=F16, accumulate=F16, overflow="saturate"))
     assert set(roundings(plan)) == {"round:f16:rne:saturate"}
