@@ -47,7 +47,7 @@ campaign: $(STAMP)   ## a minute of fuzzing
 	$(BIN)/tang fuzz --backends available --examples 1000 --seconds 60 --seed 1 --out build/findings
 
 mutants: $(STAMP)    ## a tenth of the mutants, another tenth every day
-	$(BIN)/tang fuzz --power --rotate 10 --seeds 1 --backends c --examples 1500
+	$(BIN)/tang fuzz --power --rotate 10 --seeds 1 --backends c --examples 2000
 
 full: $(STAMP)   ## every "Done when" table, written to results/ with the commit tested
 	$(BIN)/python tools/full.py
