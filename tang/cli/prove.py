@@ -48,14 +48,17 @@ def command(
 
 
 def _text(report: Report) -> str:
-    """Theorems by module, with the axioms of each; one line each."""
+    """Theorems by module, with time and axioms; one line each."""
     lines = []
     for module, found in itertools.groupby(report.theorems, lambda t: t.module):
         lines.append(f"{module}  {report.seconds.get(module, 0):.2f} s")
-        lines += [f"  {t.name:44s} {', '.join(t.axioms) or 'no axioms'}" for t in found]
-    total = sum(report.seconds.values())
+        lines += [
+            f"  {t.name:36s} {1000 * t.seconds:7.1f} ms  {', '.join(t.axioms) or 'no axioms'}"
+            for t in found
+        ]
     how = "unchanged, not checked again" if report.cached else "checked"
-    lines.append(f"{len(report.theorems)} theorems proved in {total:.1f} s ({how}); {report.lean}")
+    count = f"{len(report.theorems)} theorems proved in {report.elapsed:.1f} s"
+    lines.append(f"{count} ({how}); {report.lean}")
     return "\n".join(lines)
 
 

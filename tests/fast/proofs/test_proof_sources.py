@@ -65,3 +65,19 @@ def test_output_that_is_no_message_is_noise():
     outcome = lean._outcome(0, "internal exception #3\n", "")
     assert not outcome.clean
     assert "internal exception" in outcome.noise
+
+
+def test_times_of_the_profiler_are_taken_out_of_the_output():
+    line = '{"severity": "information", "pos": {"line": 7, "column": 0}, "data": "%s"}'
+    out = line % "elaboration took 2ms\\ntype checking took 1.5s\\n"
+    err = "import took 3ms\ncumulative profiling times:\n\telaboration 2ms\n"
+    outcome = lean._outcome(0, out, err)
+    assert outcome.clean
+    assert outcome.messages == ()
+    assert outcome.seconds == {7: 1.502}
+
+
+def test_what_only_looks_like_a_time_stays_a_message():
+    line = '{"severity": "error", "pos": {"line": 7, "column": 0}, "data": "it took 2ms\\n"}'
+    assert not lean._outcome(0, line, "").clean
+    assert not lean._outcome(0, "", "stack overflow, after it took 2ms in all\n").clean
