@@ -48,8 +48,8 @@ def poly(t: Term) -> Poly:
 
 def atom(t: Term) -> Key:
     """The key of a term that is no sum, product or exponential."""
-    if t.op == "var":
-        return ("var", t.name)
+    if t.op in ("var", "bvar"):
+        return (t.op, t.name)
     if t.op in ("max", "min"):
         return (t.op, *sorted({_leaf_key(a) for a in leaves(t, t.op)}, key=repr))
     return (t.op, *(canonical(a) for a in t.args))

@@ -50,13 +50,13 @@ class Template:
     def claim(self, i: int, name: str, exported: Term, subject: str) -> Claim:
         """That an exported entry is this entry of the verified combine."""
         s, t = (self.state.format(*(f"{x}{n}" for n in range(len(self.fields)))) for x in "st")
-        goal = f"({self.combine} {s} {t}).{self.fields[i]}"
+        goal = f"({self.combine} {s} {t}){self.fields[i] and '.'}{self.fields[i]}"
         middle = f"{text(self.terms[i])} : {self.sorts[i]}"
         steps = [
             f"show {text(exported)} = _",
             f"refine Eq.trans (b := ({middle})) ?_ ?_",
         ]
-        inner = prove(exported, self.terms[i])
+        inner = ["rfl"] if self.sorts[i] == "Bool" else prove(exported, self.terms[i])
         if exported.op == "ite" and text(exported.args[0]) != text(self.terms[i].args[0]):
             inner = _swapped_condition(exported, self.terms[i])
         steps += ["· " + inner[0], *(f"  {x}" for x in inner[1:])]
@@ -138,7 +138,22 @@ def _moments(i: int) -> Term:
 
 _TOP: Final = Term("max", (_v("s0"), _v("t0")))
 _ORDERED: Final = "variable {A : Type u} {I : Type v} [OrderedRing A] [OrderedRing I]"
+
+
+def _simple(theorem: str, scope: str, sort: str, combine: str, op: str) -> Template:
+    """A state that is one value, combined by one operation."""
+    sides = tuple(Term("bvar" if sort == "Bool" else "var", name=x) for x in ("s0", "t0"))
+    return Template(f"Tang.{theorem}_assoc_law", scope, "{0}", combine, ("",), (sort,),
+                    (Term(op, sides),), ("Tang.Fold",))  # fmt: skip
+
+
 TEMPLATES: Final = (
+    _simple("add", ONE_SORT + "[CommRing K]", "K", "(fun a b : K => a + b)", "add"),
+    _simple("mul", ONE_SORT + "[CommRing K]", "K", "(fun a b : K => a * b)", "mul"),
+    _simple("max", ONE_SORT + "[OrderedRing K]", "K", "max", "max"),
+    _simple("min", ONE_SORT + "[OrderedRing K]", "K", "min", "min"),
+    _simple("or", "", "Bool", "or", "bor"),
+    _simple("and", "", "Bool", "and", "band"),
     Template("Tang.softmax_assoc", TWO_SORTS, "(⟨{0}, {1}, {2}⟩ : Soft A K)", "softmax",
              ("m", "l", "a"), ("A", "K", "K"), (_TOP, _rescaled(1), _rescaled(2)),
              ("Tang.Softmax",)),
