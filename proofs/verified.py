@@ -15,7 +15,6 @@ from tang.proofs.equal import canonical, prove
 from tang.proofs.session import Claim
 from tang.proofs.terms import Term, text, var
 
-STRUCTURE: Final = "variable {{{0} : Type u}} [{1} {0}]"
 ONE_SORT: Final = "variable {K : Type u} "
 TWO_SORTS: Final = (
     "variable {A : Type u} {K : Type v} [OrderedRing A] [OrderedField K] [Exponential A K]"

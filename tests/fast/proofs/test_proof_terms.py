@@ -1,0 +1,81 @@
+"""Expressions are read as exact terms: special values are decided, what has no word is refused."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from tang.ir.derived import exp, log, maximum, minimum, select, sub
+from tang.ir.expr import Expr, apply, arg, named, real
+from tang.proofs.equal import canonical, prove
+from tang.proofs.terms import Reader, Term, UnsupportedError, number, text, var
+
+X, Y, Z = (arg(i) for i in range(3))
+
+
+def leaf(e: Expr, _: tuple[int, ...]) -> Term:
+    return var("xyz"[int(str(e.payload))])
+
+
+read = Reader(leaf)
+
+
+@pytest.mark.parametrize(
+    ("expr", "wanted"),
+    [(maximum(X, Y), "(max x y)"), (minimum(X, Y), "(min x y)"), (sub(X, Y), "(x + (-y))"),
+     (exp(X), "(exp x)"), (log(X), "(log x)"), (apply("recip", X), "(inv x)"),
+     (select(apply("eq", X, named("-inf")), Y, Z), "z"),
+     (select(apply("lt", named("-inf"), X), Y, Z), "y"),
+     (select(apply("lt", X, named("inf")), Y, Z), "y"), (select(apply("isnan", X), Y, Z), "z"),
+     (select(apply("lt", X, real(0)), Y, Z), "(if (x < 0) then y else z)"),
+     (real(Fraction(-3, 2)), "(-(((1 + 1) + 1) * (inv (1 + 1))))")],
+    ids=["max", "min", "sub", "exp", "log", "recip", "eq-inf", "lt-inf", "below-inf", "nan",
+         "select", "fraction"],
+)  # fmt: skip
+def test_an_expression_is_read_as_what_it_means_over_finite_values(expr, wanted):
+    assert text(read(expr)) == wanted
+
+
+@pytest.mark.parametrize(
+    "expr",
+    [apply("sin", X), apply("exp2", X), apply("log2", X), named("pi"), real(1000)],
+    ids=["sin", "exp2", "log2", "pi", "large"],
+)
+def test_what_has_no_word_is_refused(expr):
+    with pytest.raises(UnsupportedError):
+        read(expr)
+
+
+EQUAL = {
+    "ring": (
+        apply("mul", apply("add", X, Y), sub(X, Y)),
+        sub(apply("mul", X, X), apply("mul", Y, Y)),
+    ),
+    "exponents": (apply("mul", exp(sub(X, Y)), exp(sub(Y, Z))), exp(sub(X, Z))),
+    "maxima": (maximum(maximum(X, Y), Z), maximum(Z, maximum(Y, maximum(X, X)))),
+    "tropical": (apply("add", maximum(X, Y), Z), maximum(apply("add", X, Z), apply("add", Z, Y))),
+}
+DIFFERENT = {
+    "sign": (exp(sub(X, Y)), exp(sub(Y, X))),
+    "min for max": (maximum(X, Y), minimum(X, Y)),
+    "twice": (apply("add", X, X), X),
+    "product of maxima": (apply("mul", maximum(X, Y), Z), maximum(apply("mul", X, Z), Y)),
+}
+
+
+@pytest.mark.parametrize("name", EQUAL)
+def test_equal_terms_have_one_canonical_form_and_a_proof(name):
+    a, b = (read(e) for e in EQUAL[name])
+    assert canonical(a) == canonical(b)
+    assert all("sorry" not in line for line in prove(a, b))
+
+
+@pytest.mark.parametrize("name", DIFFERENT)
+def test_different_terms_have_different_canonical_forms(name):
+    a, b = (read(e) for e in DIFFERENT[name])
+    assert canonical(a) != canonical(b)
+
+
+def test_numbers_are_sums_of_ones():
+    assert text(number(Fraction(3))) == "((1 + 1) + 1)"
