@@ -54,7 +54,7 @@ def _values(format_: Format) -> npt.NDArray[np.float32]:
     values = np.ldexp(significand.astype(np.float64), scale)
     values[values > float(format_.largest)] = np.nan
     if format_.has_infinity:
-        values[np.flatnonzero(np.isnan(values))[0]] = np.inf
+        values[_of_infinity(format_)] = np.inf
     return np.concatenate([values, -values]).astype(np.float32)
 
 
@@ -64,7 +64,7 @@ def _codes(x: F64Array, conversion: Conversion) -> npt.NDArray[np.uint8]:
     finite = _values(format_)[: 2 ** (format_.bits - 1)].astype(np.float64)
     finite = finite[np.isfinite(finite)]
     top = finite.size - 1
-    step = finite[top] - finite[top - 1]
+    step = 2.0 ** (format_.emax - format_.p + 1)
     ladder = np.append(finite, finite[top] + step)  # what the next number would be
     size = np.abs(x)
     below = np.clip(np.searchsorted(ladder, size, side="right") - 1, 0, top)
@@ -88,7 +88,12 @@ def _is_up(size: Any, low: Any, high: Any, below: Any, rounding: str) -> Any:  #
 def _beyond(conversion: Conversion, top: int) -> int:
     if conversion.overflow == "nan":
         return _of_nan(conversion.format, top)
-    return top + 1 if conversion.overflow == "inf" else top
+    return _of_infinity(conversion.format) if conversion.overflow == "inf" else top
+
+
+def _of_infinity(format_: Format) -> int:
+    """The code of infinity: an exponent beyond that of the largest number."""
+    return (format_.emax - format_.emin + 2) << (format_.p - 1)
 
 
 def _of_nan(format_: Format, top: int) -> int:
@@ -96,7 +101,7 @@ def _of_nan(format_: Format, top: int) -> int:
     if not format_.has_nan:
         return top
     if format_.has_infinity:
-        return top + 1 + (1 << (format_.p - 2))
+        return _of_infinity(format_) + (1 << (format_.p - 2))
     return (1 << (format_.bits - 1)) - 1
 
 

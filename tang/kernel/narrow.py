@@ -45,6 +45,8 @@ def refusal(format_: Format) -> str:
         return "it has no −0"
     if format_.p > _MOST or format_.emin < -126 or format_.emax > 127:
         return f"it is not narrower than f32 with at most {_MOST} bits of precision"
+    if is_coded(format_) and format_.emin - format_.p + 1 < -126:
+        return "it has codes, and its smallest numbers are subnormal in f32"
     return ""
 
 

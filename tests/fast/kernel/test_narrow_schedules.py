@@ -133,6 +133,7 @@ def test_partial_states_are_stored_in_the_format_that_accumulates():
         ({"accumulate": ALL_FORMATS["f16"]}, "f16 is a type: take tang.kernel.ir.F16"),
         ({"storage": ALL_FORMATS["e8m0"]}, "e8m0 cannot be held in f32: it has no sign"),
         ({"storage": custom_format("wide", p=23, emin=-9, largest=2)}, "at most 22 bits"),
+        ({"storage": custom_format("low", p=2, emin=-126, largest=2.0**-99)}, "are subnormal"),
         ({"storage": E4M3FN, "rounding": "up"}, "rounding is one of rne, rz, rna, not 'up'"),
         ({"storage": E4M3FN, "overflow": "wrap"}, "overflow is one of usual, inf, nan, saturate"),
         ({"storage": E4M3FN, "overflow": "inf"}, "e4m3fn has no overflow 'inf': one of usual"),
