@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from tang.proofs.terms import Term, text
 
@@ -124,6 +124,11 @@ def cofactors(p: Poly) -> dict[Key, Poly]:
             out[key] = _plus(out.get(key, {}), {m: c})
             found = _pair(m)
     return {k: q for k, q in out.items() if q}
+
+
+_TURN: Final = "fun h => h.elim Or.inl (fun k => Or.inr ⟨k.left.symm, k.right⟩)"
+TURNED: Final = f"⟨{_TURN}, {_TURN}⟩"
+"""c ∨ (a = b ∧ d) ↔ c ∨ (b = a ∧ d): the one condition in which an equation may be turned."""
 
 
 @dataclass(slots=True)
@@ -317,10 +322,11 @@ def _poly_text(p: Poly, known: dict[Key, str]) -> str:
 
 def prove(a: Term, b: Term) -> list[str]:
     """Tactic lines for the goal `text a = text b`."""
-    if a.op == b.op == "ite" and text(a.args[0]) == text(b.args[0]) and text(a) != text(b):
+    if a.op == b.op == "ite" and text(a) != text(b) and _same_condition(a, b):
         yes, no = (prove(a.args[i], b.args[i]) for i in (1, 2))
+        same = text(a.args[0]) == text(b.args[0])
         return [
-            "apply if_congr (Iff.refl _)",
+            f"apply if_congr {'(Iff.refl _)' if same else TURNED}",
             "· intro _", *(f"  {x}" for x in yes),
             "· intro _", *(f"  {x}" for x in no),
         ]  # fmt: skip
@@ -328,6 +334,11 @@ def prove(a: Term, b: Term) -> list[str]:
     if (left, right) != (a, b):
         return _spread_lines(left, right)
     return Prover().run(a, b)
+
+
+def _same_condition(a: Term, b: Term) -> bool:
+    """Whether two choices are by the same condition, up to the order of equations."""
+    return canonical(a.args[0]) == canonical(b.args[0])
 
 
 def spread(t: Term) -> Term:

@@ -56,8 +56,6 @@ class Template:
             f"refine Eq.trans (b := ({middle})) ?_ ?_",
         ]
         inner = ["rfl"] if self.sorts[i] == "Bool" else prove(exported, self.terms[i])
-        if exported.op == "ite" and text(exported.args[0]) != text(self.terms[i].args[0]):
-            inner = _swapped_condition(exported, self.terms[i])
         steps += ["· " + inner[0], *(f"  {x}" for x in inner[1:])]
         steps.append(
             f"· exact {self.lemma.format(self.fields[i], s, t)}" if self.lemma else "· rfl"
@@ -73,17 +71,6 @@ class Template:
         """Positions at which terms are not canonically this combine's."""
         pairs = zip(terms, self.terms, strict=True)
         return [i for i, (a, b) in enumerate(pairs) if canonical(a) != canonical(b)]
-
-
-def _swapped_condition(a: Term, b: Term) -> list[str]:
-    """Two choices whose conditions differ in the order of an equation."""
-    yes, no = prove(a.args[1], b.args[1]), prove(a.args[2], b.args[2])
-    turned = "⟨fun h => h.elim Or.inl (fun k => Or.inr ⟨k.left.symm, k.right⟩), "
-    turned += "fun h => h.elim Or.inl (fun k => Or.inr ⟨k.left.symm, k.right⟩)⟩"
-    return [
-        f"apply if_congr {turned}", "· intro _", *(f"  {x}" for x in yes), "· intro _",
-        *(f"  {x}" for x in no),
-    ]  # fmt: skip
 
 
 def _v(name: str) -> Term:
@@ -120,6 +107,11 @@ def _best(i: int, sign: bool) -> Term:
     tie = Term("and", (Term("eq", (s, t)), Term("lt", (_v("t1"), _v("s1")))))
     wins = Term("or", (Term("lt", (s, t)), tie))
     return _if(wins, _v(f"t{i}"), _v(f"s{i}"))
+
+
+def _best_or_none(i: int, sign: bool) -> Term:
+    absent = [Term("lt", (_v(f"{x}1"), Term("zero"))) for x in "ts"]
+    return _if(absent[0], _v(f"s{i}"), _if(absent[1], _v(f"t{i}"), _best(i, sign)))
 
 
 def _moments(i: int) -> Term:
@@ -167,6 +159,13 @@ TEMPLATES: Final = (
     Template("Tang.argmin_assoc", _ORDERED, "(⟨{0}, {1}⟩ : Best A I)", "argBest (fun x : A => -x)",
              ("best", "at'"), ("A", "I"), (_best(0, True), _best(1, True)), ("Tang.Argmax",),
              "(argBest_{0} (I := I) (fun x : A => -x) {1} {2}).symm"),
+    *(
+        Template(f"Tang.{name}_or_none_assoc", _ORDERED, "(⟨{0}, {1}⟩ : Best A I)",
+                 f"argOrNone (fun x : A => {key})", ("best", "at'"), ("A", "I"),
+                 (_best_or_none(0, sign), _best_or_none(1, sign)), ("Tang.Argmax",),
+                 f"(argOrNone_{{0}} (I := I) (fun x : A => {key}) {{1}} {{2}}).symm")
+        for name, key, sign in (("argmax", "x", False), ("argmin", "-x", True))
+    ),
     Template("Tang.welford_assoc", ONE_SORT + "[OrderedField K]",
              "(⟨{0}, {1}, {2}⟩ : Moments K)", "mergeMoments", ("n", "mean", "m2"), ("K", "K", "K"),
              (_moments(0), _moments(1), _moments(2)), ("Tang.Welford",)),

@@ -130,6 +130,36 @@ theorem argmin_comm [OrderedRing A] : Commutative (argBest (I := I) (fun x : A =
   argBest_comm _ neg_injective
 end
 
+/-! ## Where nothing at all gives a negative index -/
+section
+variable {A : Type u} {B : Type w} {I : Type v} [OrderedRing I] [TotalOrder B]
+def argOrNone (key : A → B) : Best A I → Best A I → Best A I := optional (fun s => s.at' < 0) (argBest key)
+theorem argOrNone_best (key : A → B) (s t : Best A I) : (argOrNone key s t).best
+    = if t.at' < 0 then s.best else if s.at' < 0 then t.best else if Beats key s t then t.best else s.best := by
+  refine (apply_if Best.best s _).trans (if_congr (Iff.refl _) (fun _ => rfl) (fun _ => ?_))
+  refine (apply_if Best.best t _).trans (if_congr (Iff.refl _) (fun _ => rfl) (fun _ => ?_))
+  exact argBest_best key s t
+theorem argOrNone_at' (key : A → B) (s t : Best A I) : (argOrNone key s t).at'
+    = if t.at' < 0 then s.at' else if s.at' < 0 then t.at' else if Beats key s t then t.at' else s.at' := by
+  refine (apply_if Best.at' s _).trans (if_congr (Iff.refl _) (fun _ => rfl) (fun _ => ?_))
+  refine (apply_if Best.at' t _).trans (if_congr (Iff.refl _) (fun _ => rfl) (fun _ => ?_))
+  exact argBest_at' key s t
+theorem argOrNone_assoc (key : A → B) (inj : ∀ {a b}, key a = key b → a = b) :
+    Associative (argOrNone (I := I) key) := by
+  apply optional_assoc (argBest_assoc key inj)
+  intro s t hs ht
+  unfold argBest
+  by_cases h : Beats key s t
+  · rw [if_pos h]
+    exact ht
+  · rw [if_neg h]
+    exact hs
+theorem argmax_or_none_assoc [TotalOrder A] : Associative (argOrNone (I := I) (fun x : A => x)) :=
+  argOrNone_assoc _ (fun h => h)
+theorem argmin_or_none_assoc [OrderedRing A] : Associative (argOrNone (I := I) (fun x : A => -x)) :=
+  argOrNone_assoc _ neg_injective
+end
+
 /-! ## What the fold computes -/
 section
 variable {A : Type u} {B : Type w} [TotalOrder B]

@@ -412,6 +412,14 @@ Written by `python -m tang.proofs.snapshot`; the gate compares it with the sourc
 #print axioms Tang.orElse_comm
 #check @Tang.orElse_identity
 #print axioms Tang.orElse_identity
+#check @Tang.optional_right
+#print axioms Tang.optional_right
+#check @Tang.optional_left
+#print axioms Tang.optional_left
+#check @Tang.optional_both
+#print axioms Tang.optional_both
+#check @Tang.optional_assoc
+#print axioms Tang.optional_assoc
 #check @Tang.Soft.ext
 #print axioms Tang.Soft.ext
 #check @Tang.softmax_comm
@@ -468,6 +476,16 @@ Written by `python -m tang.proofs.snapshot`; the gate compares it with the sourc
 #print axioms Tang.argmin_assoc
 #check @Tang.argmin_comm
 #print axioms Tang.argmin_comm
+#check @Tang.argOrNone_best
+#print axioms Tang.argOrNone_best
+#check @Tang.argOrNone_at'
+#print axioms Tang.argOrNone_at'
+#check @Tang.argOrNone_assoc
+#print axioms Tang.argOrNone_assoc
+#check @Tang.argmax_or_none_assoc
+#print axioms Tang.argmax_or_none_assoc
+#check @Tang.argmin_or_none_assoc
+#print axioms Tang.argmin_or_none_assoc
 #check @Tang.argFold_best
 #print axioms Tang.argFold_best
 #check @Tang.argFold_le

@@ -226,5 +226,30 @@ theorem orElse_comm (comm : Commutative op) : Commutative (orElse op)
 theorem orElse_identity (op : α → α → α) : Identity (orElse op) .none
   | .none => ⟨rfl, rfl⟩
   | .some _ => ⟨rfl, rfl⟩
+
+/-! ## States that say themselves that they are missing -/
+/-- The combine where `none` marks a missing state; of two missing ones the left stays. -/
+def optional (none : α → Prop) [∀ s, Decidable (none s)] (op : α → α → α) (s t : α) : α :=
+  if none t then s else if none s then t else op s t
+theorem optional_right (none : α → Prop) [∀ s, Decidable (none s)] {s t : α} (h : none t) :
+    optional none op s t = s := if_pos h
+theorem optional_left (none : α → Prop) [∀ s, Decidable (none s)] {s t : α} (h : none s) (k : ¬ none t) :
+    optional none op s t = t := (if_neg k).trans (if_pos h)
+theorem optional_both (none : α → Prop) [∀ s, Decidable (none s)] {s t : α} (h : ¬ none s) (k : ¬ none t) :
+    optional none op s t = op s t := (if_neg k).trans (if_neg h)
+theorem optional_assoc (assoc : Associative op) (none : α → Prop) [∀ s, Decidable (none s)]
+    (closed : ∀ s t, ¬ none s → ¬ none t → ¬ none (op s t)) : Associative (optional none op) := by
+  intro s t r
+  by_cases hr : none r
+  · rw [optional_right none hr, optional_right none hr]
+  · by_cases ht : none t
+    · rw [optional_right none ht, optional_left none ht hr]
+    · by_cases hs : none s
+      · have k : ¬ none (optional none op t r) := by
+          rw [optional_both none ht hr]
+          exact closed t r ht hr
+        rw [optional_left none hs ht, optional_left none hs k]
+      · rw [optional_both none hs ht, optional_both none ht hr, optional_both none (closed s t hs ht) hr,
+          optional_both none hs (closed t r ht hr), assoc]
 end
 end Tang

@@ -6,6 +6,7 @@ import dataclasses
 
 import pytest
 
+from tang.autodiff import winner
 from tang.fuzz.monoids import LAST, MAX_PLUS, PARITY, matrix_product
 from tang.ir.derived import exp, maximum, sub
 from tang.ir.expr import REAL, apply, arg, real, state
@@ -41,6 +42,14 @@ def test_every_built_in_combine_is_proved(name):
 def test_combines_of_tests_and_models_obey_their_laws(monoid):
     proof = check_combine(monoid)
     assert proof.ok, proof.message
+
+
+@pytest.mark.parametrize("rule", ["max", "min"])
+def test_a_search_that_may_find_nothing_is_proved(rule):
+    """The argmax that gradients of a maximum over a symbolic dim need."""
+    proof = check_combine(winner._with_identity(rule))
+    assert proof.ok, proof.message
+    assert proof.theorem == f"Tang.arg{rule}_or_none_assoc"
 
 
 def test_a_merged_combine_is_proved_factor_by_factor():
