@@ -56,9 +56,10 @@ def _text(report: Report) -> str:
             f"  {t.name:36s} {1000 * t.seconds:7.1f} ms  {', '.join(t.axioms) or 'no axioms'}"
             for t in found
         ]
-    how = "unchanged, not checked again" if report.cached else "checked"
-    count = f"{len(report.theorems)} theorems proved in {report.elapsed:.1f} s"
-    lines.append(f"{count} ({how}); {report.lean}")
+    how = f"in {report.elapsed:.1f} s"
+    if report.cached:
+        how = "(unchanged, not checked again)"
+    lines.append(f"{len(report.theorems)} theorems proved {how}; {report.lean}")
     return "\n".join(lines)
 
 
