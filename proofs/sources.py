@@ -112,7 +112,8 @@ def read(root: Path = HERE) -> Project:
 
 def _module(root: Path, file: Path) -> Module:
     text = file.read_text(encoding="utf-8")
-    imports = re.findall(r"^import\s+(\S+)", strip_comments(text), re.MULTILINE)
+    head = re.match(r"(?:\s*(?:prelude|import\s+\S+)[ \t]*(?=\n|$))*", text)
+    imports = re.findall(r"import\s+(\S+)", head[0] if head else "")
     name = ".".join(file.relative_to(root).with_suffix("").parts)
     return Module(name, file, text, tuple(imports))
 
