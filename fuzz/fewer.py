@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tang.errors import TangError
+from tang.errors import GraphError, TangError
 from tang.fuzz.case import Case
 from tang.interpreter import interpret
 from tang.ir.bind import infer_sizes
@@ -31,6 +31,10 @@ def smaller_programs(case: Case) -> Iterator[Case]:
 
     A loss stays, and so do the inputs that it is differentiated by: then results are left out.
     """
+    yield from filter(_has_sizes, _proposals(case))
+
+
+def _proposals(case: Case) -> Iterator[Case]:
     if case.recipe is not None and case.recipe.derivation.gradient is not None:
         gradient = case.recipe.derivation.gradient
         yield from _without_one(case, gradient.loss, frozenset(gradient.wrt))
@@ -38,6 +42,15 @@ def smaller_programs(case: Case) -> Iterator[Case]:
     yield from _one_alone(case)
     yield from _without_one(case)
     yield from _one_given(case)
+
+
+def _has_sizes(case: Case) -> bool:
+    """Whether the inputs that are left still give every symbol's value away."""
+    try:
+        shapes = {n: a.shape for n, a in case.inputs.items()}
+        return infer_sizes(case.graph, shapes) == dict(case.sizes)
+    except GraphError:
+        return False
 
 
 def _one_alone(case: Case) -> Iterator[Case]:
@@ -70,7 +83,7 @@ def _one_given(case: Case) -> Iterator[Case]:
 
 
 def _given(case: Case, node: Comprehension) -> Case | None:
-    """None where the values or the sizes cannot be had any more."""
+    """None where the interpreter cannot give the values."""
     graph = case.graph
     reads = (r.source for n in graph.nodes for r in reads_of(n))
     refs = tuple(dict.fromkeys(ref for ref in reads if ref.node == node.name))
@@ -85,12 +98,10 @@ def _given(case: Case, node: Comprehension) -> Case | None:
     )
     try:
         values = interpret(replace(graph, outputs=wanted), case.inputs)
-        data = {**case.inputs, **{n: _stored(v) for n, v in values.items()}}
-        smaller = _pruned(replace(case, inputs=data), changed)
-        shapes = {n: a.shape for n, a in smaller.inputs.items()}
-        return smaller if infer_sizes(smaller.graph, shapes) == dict(smaller.sizes) else None
     except TangError:
         return None
+    data = {**case.inputs, **{n: _stored(v) for n, v in values.items()}}
+    return _pruned(replace(case, inputs=data), changed)
 
 
 def _stored(value: Array) -> Array:

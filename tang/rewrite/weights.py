@@ -11,12 +11,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from tang.ir.expr import Expr, apply, index, real
+from tang.ir.expr import Expr, apply, index, real, walk
 from tang.ir.graph import Comprehension
 from tang.rewrite.normal import Ring, add_all, factors
-from tang.rewrite.opened import Env, Space
+from tang.rewrite.opened import Env, Space, nonempty, own
 
 _ZERO: Final = real(0)
+_PARTIAL: Final = ("recip", "log2", "sqrt")
 _BITS: Final = {real(0): False, real(1): True, index(0): False, index(1): True}
 
 
@@ -59,7 +60,8 @@ def spread(space: Space, e: Expr, exact: bool = True) -> list[Expr]:
     """The factors of a product; a map that holds exponentials or reciprocals is looked through.
 
     Unless exact, select(c, w·v, 0) with an exponential w counts as select(c, w, 0) · v, which
-    differs where v is no finite number, and a map that holds an indicator is looked through.
+    differs where v is no finite number, and a map that holds an indicator is looked through. A v
+    that finite operands do not make finite, such as 1/x, keeps its condition.
     """
     found: list[Expr] = []
     for f in factors(e):
@@ -74,7 +76,7 @@ def spread(space: Space, e: Expr, exact: bool = True) -> list[Expr]:
 
 
 def _split(space: Space, f: Expr) -> list[Expr]:
-    """before: select(c, w·v, 0) → after: select(c, w, 0), v."""
+    """before: select(c, w·v, 0) → after: select(c, w, 0), v, or select(c, v, 0) for a partial v."""
     cut = _cut(f)
     if cut is None or is_weight(f):
         return [f]
@@ -83,8 +85,24 @@ def _split(space: Space, f: Expr) -> list[Expr]:
     weights = [n for n, p in enumerate(parts) if is_weight(p)]
     if not weights:
         return [f]
-    parts[weights[0]] = apply("select", condition, parts[weights[0]], _ZERO)
-    return parts
+    return [
+        apply("select", condition, p, _ZERO) if n == weights[0] or _is_partial(space, p) else p
+        for n, p in enumerate(parts)
+    ]
+
+
+def _is_partial(space: Space, e: Expr) -> bool:
+    """Whether finite operands may give no finite number: roots, logarithms, reciprocals."""
+    return any(x.op in _PARTIAL and not _is_of_mass(space, x) for x in walk(space.full(e)))
+
+
+def _is_of_mass(space: Space, e: Expr) -> bool:
+    """Whether it is an operation on a sum of exponentials, one at least, which is above 0."""
+    mass = space.reduction(e.args[0], "sum")
+    if mass is None or not nonempty(space.program, mass.node):
+        return False
+    inside = Space(space.program, mass.node.dims)
+    return inside.full(own(inside, mass.node)).op == "exp2"
 
 
 def _cut(f: Expr) -> tuple[Expr, Expr] | None:

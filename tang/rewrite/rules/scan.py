@@ -22,7 +22,7 @@ from tang.rewrite.kinds import kind_of
 from tang.rewrite.linear import form_of
 from tang.rewrite.matching import tests_of
 from tang.rewrite.normal import Monomial, Ring, Terms, emit, mul_all, scaled, total
-from tang.rewrite.opened import NotHereError, Opened, Space, compact, inner_env, own
+from tang.rewrite.opened import NotHereError, Opened, Space, compact, own
 from tang.rewrite.program import Program
 from tang.rewrite.proofs import Domain, domain_of
 from tang.rewrite.rule import Edit, Requirement, Rule
@@ -242,8 +242,9 @@ def _decays(space: Space, parts: list[Expr], t: str, s: str) -> Iterator[_Decay]
 def _product_between(space: Space, o: Opened, n: int, t: str, s: str) -> Iterator[_Decay]:
     """Π a(r) over s < r ≤ t, or over s ≤ r ≤ t."""
     own_too = _between(space, o, t, s)
-    if own_too is not None:
-        yield _Decay(_at(space, o, s), own_too, frozenset((n,)))
+    each = _at(space, o, s)
+    if own_too is not None and each is not None:
+        yield _Decay(each, own_too, frozenset((n,)))
 
 
 def _between(space: Space, o: Opened, t: str, s: str) -> bool | None:
@@ -257,9 +258,12 @@ def _between(space: Space, o: Opened, t: str, s: str) -> bool | None:
     return known.get(o.where([r]))
 
 
-def _at(space: Space, o: Opened, s: str) -> Expr:
-    """The element of a reduction at position s of this space."""
-    return space.body(o.node, inner_env(o.env, o.node.reduce, [s]))
+def _at(space: Space, o: Opened, s: str) -> Expr | None:
+    """The element of a reduction at position s; None where it depends on s in another way too."""
+    if len(o.node.reduce) != 1:
+        return None
+    element = o.body([space.add(o.node.reduce[0])])
+    return None if s in space.depends(space.full(element)) else o.body([s])
 
 
 def _ratio(
@@ -270,8 +274,9 @@ def _ratio(
         return
     for k, p in enumerate(parts):
         below = space.reduction(p.args[0], "prod") if p.op == "recip" else None
-        if below is not None and _pair(above, below, t, s):
-            yield _Decay(_at(space, above, s), False, frozenset((n, k)))
+        each = _at(space, above, s)
+        if below is not None and each is not None and _pair(above, below, t, s):
+            yield _Decay(each, False, frozenset((n, k)))
 
 
 def _pair(above: Opened, below: Opened, t: str, s: str) -> bool:
@@ -301,8 +306,10 @@ def _exponential(space: Space, p: Expr, n: int, t: str, s: str) -> Iterator[_Dec
                 continue
             own_too, used = found
             scale = tuple(ap for ap in first if ap[0] is not atom)
-            step = ring.terms(_at(space, above, s))
-            each = apply("exp2", emit(scaled(step, Fraction(c), scale)))
+            step = _at(space, above, s)
+            if step is None or any(s in space.depends(space.full(a)) for a, _ in scale):
+                continue  # a decay of its own for every s
+            each = apply("exp2", emit(scaled(ring.terms(step), Fraction(c), scale)))
             rest = {m: k for m, k in terms.items() if m not in used}
             beside = apply("exp2", emit(rest)) if rest else None
             yield _Decay(each, own_too, frozenset((n,)), beside)

@@ -11,11 +11,12 @@ import pytest
 
 from tang.fuzz.case import Case, draw_case
 from tang.fuzz.features import features
+from tang.fuzz.fewer import smaller_programs
 from tang.fuzz.reduce import reduce_choices
 from tang.fuzz.shrink import shrink
 from tang.fuzz.source import ReplaySource, SeededSource, TreeSource, chance
 from tang.interpreter import interpret
-from tang.ir import to_text, validate
+from tang.ir import infer_sizes, to_text, validate
 from tang.ir.graph import reads_of
 from tang.kernel.schedule import Schedule, check_schedule
 
@@ -105,6 +106,14 @@ def test_a_result_that_a_faulty_node_reads_is_given_instead_of_computed():
     validate(found.graph)
     assert len(found.graph.nodes) == 1
     interpret(found.graph, found.inputs)
+
+
+@pytest.mark.parametrize("index", [39, 133, 279, 329])
+def test_a_smaller_program_still_tells_its_sizes(index):
+    for smaller in smaller_programs(draw_case(7000, index)):
+        shapes = {n: a.shape for n, a in smaller.inputs.items()}
+        assert infer_sizes(smaller.graph, shapes) == dict(smaller.sizes)
+        validate(smaller.graph)
 
 
 def test_a_loss_and_what_it_is_differentiated_by_stay():
