@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 ENABLE: Final = "pip install cupy-cuda12x, on a machine with an NVIDIA GPU"
 """What makes the target run."""
 
+_AGAIN: Final = "/* nvrtc: --device-debug */\n"
+"""Without optimisation NVRTC 12.9 and 13.0 compile what they crash on with it: a 64-bit loop of
+symbolic length in which a condition holds at one step alone."""
 _GROUPS: Final = 2**31 - 1
 _POINTERS: Final = 512  # parameters of 8 bytes in the 4 KiB that every GPU has for them
 
@@ -66,7 +69,7 @@ class Cuda:
         )
         texts = TextStore(made_folder(self._options.cache or default_cache()), ".cu")
         self._modules: Final = Modules(
-            self.language, texts, self._options.memory, self._runner, self._allowed
+            self.language, texts, self._options.memory, self._runner, self._allowed, _AGAIN
         )
 
     @property

@@ -76,6 +76,10 @@ class _Placed:
     offsets: tuple[int, ...]
 
 
+class CompilerCrashError(DeviceError):
+    """A compiler ended by a signal."""
+
+
 class Isolation:
     """A worker process and the memory it shares with this one.
 
@@ -104,10 +108,15 @@ class Isolation:
         return tuple(outcomes)
 
     def build(self, library: str, deadline: float) -> None:
-        """Have the worker make a library ready; raises DeviceError when it cannot."""
+        """Have the worker make a library ready; raises DeviceError when it cannot.
+
+        CompilerCrashError, which is one, when the compiler took the worker with it.
+        """
         self._sized(_PAGE)[:8] = bytes(8)
         request = {**self._bounds(1, deadline), "size": _PAGE, "build": library, "jobs": ()}
         answer = self._exchange({library}, request, deadline)
+        if isinstance(answer, Crash):
+            raise CompilerCrashError(f"compiling {library} ended with {answer}")
         if not isinstance(answer, dict):
             raise DeviceError(f"compiling {library} ended with {answer}")
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from tang.device.base import Compiled, Job, Limits, Outcome
-from tang.device.isolation import Isolation, Runner
+from tang.device.isolation import CompilerCrashError, Isolation, Runner
 from tang.device.texts import TextStore, check_workgroups, seconds_of
 from tang.emit.unit import emit_unit
 from tang.kernel.ir import Kernel
@@ -34,13 +34,18 @@ class Modules:
         memory: int,
         runner: Callable[[], Runner],
         limits: Callable[[], tuple[Limits, str]],
+        again: str = "",
     ) -> None:
-        """`runner` and `limits` (with the device's description) are asked when first needed."""
+        """`runner` and `limits` (with the device's description) are asked when first needed.
+
+        again  what is put before a text on which the compiler crashed, for a second try
+        """
         self._language = language
         self._texts = texts
         self._memory = memory
         self._runner = runner
         self._limits = limits
+        self._again = again
         self._isolation: Isolation | None = None
 
     def compile(self, kernels: Sequence[Kernel]) -> tuple[Compiled, ...]:
@@ -85,5 +90,11 @@ class Modules:
     def _library(self, text: str) -> str:
         """The file of a text, which the worker has compiled."""
         path = str(self._texts.path(text))
-        self._isolated.build(path, BUILD)
+        try:
+            self._isolated.build(path, BUILD)
+        except CompilerCrashError:
+            if not self._again:
+                raise
+            path = str(self._texts.path(self._again + text))
+            self._isolated.build(path, BUILD)
         return path

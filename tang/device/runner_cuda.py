@@ -8,6 +8,7 @@ so all its kernels flush subnormals. It imports nothing of tang, because a worke
 from __future__ import annotations
 
 import ctypes
+import re
 import tempfile
 import time
 from collections.abc import Sequence
@@ -23,6 +24,9 @@ Array = npt.NDArray[Any]
 
 OPTIONS = ("--std=c++17", "--fmad=false", "--ftz=false", "--prec-div=true", "--prec-sqrt=true")
 """What NVRTC is told besides the architecture: IEEE arithmetic, one operation at a time."""
+
+_FURTHER = re.compile(r"/\* nvrtc: (.*) \*/")
+"""The first line of a text that is compiled with further options."""
 
 _SCALARS: dict[str, type[np.generic[Any]]] = {
     "i32": np.int32,
@@ -114,9 +118,11 @@ class Runner:
 
 def compiled(text: str, arch: str) -> bytes:
     """The cubin of a text for a real architecture; raises OSError with NVRTC's log."""
+    first = _FURTHER.match(text)
+    further = first[1].split() if first else ()
     program = nvrtc.createProgram(text, "kernels.cu", (), ())
     try:
-        nvrtc.compileProgram(program, (f"--gpu-architecture={arch}", *OPTIONS))
+        nvrtc.compileProgram(program, (f"--gpu-architecture={arch}", *OPTIONS, *further))
         cubin: bytes = nvrtc.getCUBIN(program)
         return cubin
     except nvrtc.NVRTCError as e:
