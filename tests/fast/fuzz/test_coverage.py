@@ -47,7 +47,7 @@ def test_counts_of_workers_add_up():
 
 
 def test_what_the_ladder_derived_is_counted_without_deriving_it_again(monkeypatch):
-    cases = [c for c in draw_batch(seed=6, count=40) if c.recipe is not None]
+    cases = [c for c in draw_batch(seed=6, count=16) if c.recipe is not None]
     alone = coverage_of(cases)
     reports = Ladder(()).check(cases)
     assert all(r.derived is not None for r in reports)
