@@ -38,13 +38,25 @@ _KINDS: Final = {
 }
 
 
+_BY_NAME: Final = ("welford", "argmax", "argmin")
+"""Kinds whose results rules read by the names that the library gives them."""
+
+
 @lru_cache(maxsize=4096)
 def kind(monoid: Monoid) -> str | None:
-    """The row of the table that the monoid equals, whatever its names; None for any other."""
+    """The row of the table that the monoid equals, whatever its name; None for any other.
+
+    The results of Welford, argmax and argmin are called as the library calls them, too.
+    """
     for name, known in _KINDS.items():
         if same_monoid(monoid, known):
-            return name
+            return name if name not in _BY_NAME or _results(monoid) == _results(known) else None
     return None
+
+
+def _results(monoid: Monoid) -> tuple[str, ...]:
+    """The names of everything that a node of the monoid computes."""
+    return tuple(c.name for c in (*monoid.outputs, *monoid.components))
 
 
 def same_monoid(a: Monoid, b: Monoid) -> bool:
