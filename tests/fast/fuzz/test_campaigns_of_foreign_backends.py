@@ -150,6 +150,11 @@ def test_folders_are_named_by_rung_verdict_backend_and_origin():
     assert folder_name(finding) == "emit-wrong-c-n0-mul-f32"
 
 
+def _hears_interrupts() -> None:
+    """Jobs that a shell puts into the background ignore SIGINT, and so would their children."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_an_interrupted_campaign_reports_and_leaves_no_process(tmp_path, is_gone):
     pid = tmp_path / "pid"
     campaign = subprocess.Popen(
@@ -157,6 +162,7 @@ def test_an_interrupted_campaign_reports_and_leaves_no_process(tmp_path, is_gone
          "--examples", "9", "--jobs", "1", "--out", str(tmp_path / "out")],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         env={**os.environ, "TANG_TEST_PID": str(pid)},
+        preexec_fn=_hears_interrupts,
     )  # fmt: skip
     while not (pid.exists() and pid.read_text()):
         assert campaign.poll() is None
