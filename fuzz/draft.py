@@ -55,15 +55,13 @@ class Draft:
 
     def input(self, *shape: Size, sort: Sort = REAL, high: int = 0) -> Tensor:
         profile = "small" if sort is not REAL or chance(self.source, 70) else self._special()
+        return self.filled(profile, *shape, sort=sort, high=high)
+
+    def filled(self, profile: str, *shape: Size, sort: Sort = REAL, high: int = 0) -> Tensor:
+        """An input with data of this profile: "dyadic", say, or "nonfinite"."""
         plan = InputPlan(f"x{len(self.plans)}", shape, sort, profile, 0, high)
         self.plans.append(plan)
         return tg.input(plan.name, tuple(s.poly for s in shape), sort.value)
-
-    def filled(self, profile: str, *shape: Size) -> Tensor:
-        """An input with data of this profile: "dyadic", say, or "nonfinite"."""
-        plan = InputPlan(f"x{len(self.plans)}", shape, REAL, profile)
-        self.plans.append(plan)
-        return tg.input(plan.name, tuple(s.poly for s in shape))
 
     def _special(self) -> str:
         return choose(self.source, ("zeros", "tiny", "nonfinite"))

@@ -18,7 +18,7 @@ from tang.errors import GraphError, TangError
 from tang.fuzz.case import Case
 from tang.interpreter import interpret
 from tang.ir.bind import infer_sizes
-from tang.ir.graph import Comprehension, Graph, Input, Output, reads_of
+from tang.ir.graph import Comprehension, Graph, Input, Output, reads_of, without_dead
 from tang.ir.view import Ref
 from tang.kernel.schedule import Schedule
 from tang.rewrite.program import redirected
@@ -121,14 +121,10 @@ def _fresh(graph: Graph, count: int) -> tuple[str, ...]:
 
 def _pruned(case: Case, graph: Graph, wanted: frozenset[str] = frozenset()) -> Case:
     """The case for another graph, without dead nodes and inputs that nobody reads."""
-    needed = {o.ref.node for o in graph.outputs} | wanted
-    kept: list[Comprehension] = []
-    for node in reversed(graph.nodes):
-        if node.name in needed:
-            kept.append(node)
-            needed |= {r.source.node for r in reads_of(node)}
-    inputs = tuple(i for i in graph.inputs if i.name in needed)
-    graph = replace(graph, inputs=inputs, nodes=tuple(reversed(kept)))
+    graph = without_dead(graph)
+    read = {r.source.node for n in graph.nodes for r in reads_of(n)}
+    needed = read | {o.ref.node for o in graph.outputs} | wanted
+    graph = replace(graph, inputs=tuple(i for i in graph.inputs if i.name in needed))
     graph = replace(graph, facts=tuple(f for f in graph.facts if f.symbol in graph.symbols))
     live = {n.name for n in graph.nodes}
     chosen = tuple((name, s) for name, s in case.schedule.nodes if name in live)
@@ -137,7 +133,7 @@ def _pruned(case: Case, graph: Graph, wanted: frozenset[str] = frozenset()) -> C
         graph=graph,
         sizes={s: n for s, n in case.sizes.items() if s in graph.symbols},
         schedule=Schedule(nodes=chosen, default=case.schedule.default),
-        inputs={i.name: case.inputs[i.name] for i in inputs},
+        inputs={i.name: case.inputs[i.name] for i in graph.inputs},
         index=-1,
         choices=(),
     )

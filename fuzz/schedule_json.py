@@ -1,7 +1,7 @@
 """Schedules as JSON.
 
-Defines `schedule_to_json` and `schedule_from_json`. Relies on the schedule types; what it reads is
-checked field by field. It does not know the graph: see `check_schedule`.
+Defines `schedule_to_json` and `schedule_from_json`. Relies on the fields as `tang.schedule` writes
+them; what it reads is checked field by field. It does not know the graph: see `check_schedule`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 from tang.errors import ScheduleError
 from tang.kernel.schedule import NodeSchedule, Schedule
-from tang.schedule.serial import format_from_json, format_to_json
+from tang.schedule.serial import format_from_json, node_to_json
 
 _FIELDS = (
     "split", "storage", "accumulate", "workgroup", "lanes", "place", "rounding", "overflow",
@@ -21,9 +21,9 @@ _PLAIN = NodeSchedule()
 
 def schedule_to_json(schedule: Schedule) -> str:
     """The schedule as JSON text, one node per line."""
-    rows = [json.dumps({"node": n, **_row(s)}) for n, s in schedule.nodes]
+    rows = [json.dumps({"node": n, **node_to_json(s)}) for n, s in schedule.nodes]
     nodes = ",\n".join(f"    {row}" for row in rows)
-    default = json.dumps(_row(schedule.default))
+    default = json.dumps(node_to_json(schedule.default))
     listing = f"[\n{nodes}\n  ]" if rows else "[]"
     return f'{{\n  "default": {default},\n  "nodes": {listing}\n}}\n'
 
@@ -36,20 +36,6 @@ def schedule_from_json(text: str) -> Schedule:
         return Schedule(nodes=nodes, default=_node(data["default"]))
     except (ValueError, KeyError, TypeError, AttributeError) as e:
         raise ScheduleError(f"not a schedule: {type(e).__name__}: {e}") from e
-
-
-def _row(s: NodeSchedule) -> dict[str, object]:
-    found: dict[str, object] = {
-        "split": s.split,
-        "storage": format_to_json(s.storage),
-        "accumulate": format_to_json(s.accumulate),
-        "workgroup": s.workgroup,
-        "lanes": s.lanes,
-        "place": s.place,
-    }
-    if (s.rounding, s.overflow) != (_PLAIN.rounding, _PLAIN.overflow):
-        found |= {"rounding": s.rounding, "overflow": s.overflow}
-    return found
 
 
 def _node(row: dict[str, Any]) -> NodeSchedule:

@@ -14,13 +14,15 @@ import platform
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "results"
+KERNELS = ("lower", "expand", "emit")
+"""Rungs of the mutants that change kernels or how they run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,37 +90,47 @@ def campaign_table(data: dict[str, Any]) -> Table:
 
 
 def mutants() -> Table:
-    """Every mutant found by the stock campaign for seeds 1, 2, 3 and blamed on its rung."""
-    return power("--backends", "c")
+    """Every mutant of kernels found on C for seeds 1, 2, 3 and blamed on its rung."""
+    return power(KERNELS, "--backends", "c", "--seeds", "1,2,3")
+
+
+def mutants_six() -> Table:
+    """Every mutant of kernels found on every language where it exists, its kernel named."""
+    return power(KERNELS, "--backends", "all", "--seeds", "1", "--examples", "300")
 
 
 def mutants_rules() -> Table:
     """Every mutant of rules and autodiff found on the rung `rewrite`, the rule named."""
-    return power("--rung", "rewrite", "--backends", "none", "--examples", "5000")
+    options = ("--backends", "none", "--seeds", "1,2,3", "--examples", "5000")
+    return power(("rewrite",), *options)
 
 
-def power(*options: str) -> Table:
-    """The table of a run with a fault planted for every mutant in turn."""
-    done = run("-m", "tang", "fuzz", "--power", *options, "--seeds", "1,2,3", "--json")
-    return power_table(json.loads(done.stdout))
+def power(rungs: Sequence[str], *options: str) -> Table:
+    """The table of runs with a fault planted for every mutant of these rungs in turn."""
+    command = ("-m", "tang", "fuzz", "--power", *options, "--json")
+    return power_table([json.loads(run(*command, "--rung", rung).stdout) for rung in rungs])
 
 
-def power_table(data: dict[str, Any]) -> Table:
-    """The figures of such a run's report."""
+def power_table(reports: Sequence[dict[str, Any]]) -> Table:
+    """The figures of such runs' reports."""
+    found = [t for report in reports for t in report["rows"]]
     rows = [
-        f"{t['mutant']}, seed {t['seed']}: draw {t['draw']}, {t['blamed']} {t['verdict']} "
-        f"{t['kernel'] or t['origin']}".rstrip()
-        for t in data["rows"]
+        f"{t['mutant']} on {t['backend']}, seed {t['seed']}: draw {t['draw']}, {t['blamed']} "
+        f"{t['verdict']} {t['kernel'] or t['origin']}".rstrip()
+        for t in found
     ]
+    count = {k: sum(r[k] for r in reports) for k in ("mutants", "blind", "caught", "exact")}
     figures = {
-        "mutants": f"{data['mutants']}, {data['blind']} of them blind",
-        "caught": f"{data['caught']} of {data['trials']}",
-        "named_exactly": f"{data['exact']} of {data['trials']}",
-        "latest_draw": max((t["draw"] or 0 for t in data["rows"]), default=0),
-        "baseline": data["baseline"],
+        "mutants": f"{count['mutants']}, {count['blind']} of them blind",
+        "caught": f"{count['caught']} of {len(found)}",
+        "named_exactly": f"{count['exact']} of {len(found)}",
+        "latest_draw": max((t["draw"] or 0 for t in found), default=0),
+        "baselines": [r["baseline"] for r in reports],
         "rows": rows,
     }
-    return Table(data["ok"], "all caught, 95% named exactly, baseline clean", figures)
+    return Table(
+        all(r["ok"] for r in reports), "all caught, 95% named exactly, baseline clean", figures
+    )
 
 
 def examples() -> Table:
@@ -154,6 +166,7 @@ TABLES: dict[str, Callable[[], Table]] = {
     "campaign": campaign,
     "campaign_six": campaign_six,
     "mutants": mutants,
+    "mutants_six": mutants_six,
     "mutants_rules": mutants_rules,
     "examples": examples,
     "benchmarks": benchmarks,

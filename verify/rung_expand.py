@@ -9,7 +9,7 @@ wider than need be.
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -24,7 +24,7 @@ from tang.emulator.replay import Replay, replay
 from tang.interpreter.balls import BallArithmetic
 from tang.ir.format import format_named
 from tang.kernel.ir import Function, Type
-from tang.kernel.plan import Buffer, Role
+from tang.kernel.plan import Buffer, Plan, Role
 from tang.kernel.profile import IEEE, Profile
 from tang.verify.compare import bit_equal, describe, value_text
 from tang.verify.report import Finding, RungResult
@@ -71,23 +71,14 @@ def structure_findings(subject: Subject) -> list[Finding]:
     sizes, inputs = subject.sizes, subject.stored
     left = replay(subject.plan, inputs, sizes=sizes, sanitize=False)
     right = replay(subject.expanded, inputs, sizes=sizes, sanitize=False, abstracted=True)
-    for launch in subject.plan.launches:
-        for name in written(launch):
-            a, b = left.buffers[name], right.buffers[name]
-            equal = bit_equal(a, b)
-            if not equal.all():
-                return [
-                    Finding(
-                        Rung.EXPAND,
-                        Verdict.WRONG,
-                        f"buffer {name} changed although every function is taken as exact",
-                        kernel=launch.kernel.name,
-                        node=launch.kernel.origin,
-                        detail=describe(a, b, equal, ("abstract", "expanded")),
-                        origin="structure",
-                    )
-                ]
-    return []
+    pairs = {name: (left.buffers[name], right.buffers[name]) for name in left.buffers}
+    return _first_changed(
+        subject.plan,
+        pairs,
+        "buffer {name} changed although every function is taken as exact",
+        ("abstract", "expanded"),
+        "structure",
+    )
 
 
 def packed_findings(
@@ -105,10 +96,9 @@ def packed_findings(
     plan = subject.packed
     if plan is subject.expanded:
         return []
+    held = {b.name: in_memory(b, expanded.buffers[b.name]) for b in plan.buffers}
     given = {
-        b.ref.node: in_memory(b, expanded.buffers[b.name])
-        for b in plan.buffers
-        if b.role is Role.INPUT and b.ref is not None
+        b.ref.node: held[b.name] for b in plan.buffers if b.role is Role.INPUT and b.ref is not None
     }
     done = replay(
         plan,
@@ -119,21 +109,33 @@ def packed_findings(
         profile=profile,
         native=native,
     )
+    pairs = {name: (array, done.buffers[name]) for name, array in held.items()}
+    said = "buffer {name} holds other numbers as {format} codes"
+    return _first_changed(plan, pairs, said, ("numbers", "codes"), "codes")
+
+
+def _first_changed(
+    plan: Plan,
+    pairs: Mapping[str, tuple[Array, Array]],
+    said: str,
+    sides: tuple[str, str],
+    origin: str,
+) -> list[Finding]:
+    """The first buffer, launch by launch, that two replays of a plan leave with other bits."""
     for launch in plan.launches:
         for name in written(launch):
-            a = in_memory(plan.buffer(name), expanded.buffers[name])
-            b = done.buffers[name]
+            a, b = pairs[name]
             equal = bit_equal(a, b)
             if not equal.all():
                 return [
                     Finding(
                         Rung.EXPAND,
                         Verdict.WRONG,
-                        f"buffer {name} holds other numbers as {plan.buffer(name).format} codes",
+                        said.format(name=name, format=plan.buffer(name).format),
                         kernel=launch.kernel.name,
                         node=launch.kernel.origin,
-                        detail=describe(a, b, equal, ("numbers", "codes")),
-                        origin="codes",
+                        detail=describe(a, b, equal, sides),
+                        origin=origin,
                     )
                 ]
     return []

@@ -16,7 +16,7 @@ from tang.autodiff.reductions import pull_reduction
 from tang.autodiff.tape import Tape
 from tang.errors import GraphError
 from tang.ir.expr import REAL
-from tang.ir.graph import Comprehension, Graph, Output, reads_of
+from tang.ir.graph import Comprehension, Graph, Output, without_dead
 from tang.ir.validate import validate
 from tang.ir.view import Ref
 
@@ -61,7 +61,7 @@ def gradient(graph: Graph, loss: str, wrt: Sequence[str], *, strict: bool = Fals
         )
     outputs = (Output(loss, seed), *gradients)
     whole = replace(graph, nodes=(*graph.nodes, *tape.nodes), outputs=outputs)
-    made = _without_dead(whole)
+    made = without_dead(whole)
     validate(made)
     return Gradient(made, tuple(tape.notes))
 
@@ -137,14 +137,3 @@ def _pull_back(tape: Tape, node: Comprehension, active: frozenset[Ref]) -> None:
     values = {k: frame.cotangent(o) for k, o in enumerate(node.outputs) if o in names}
     kept = {k: v for k, v in values.items() if v is not ZERO}
     distribute(frame, [Pull(node.point, kept)], active)
-
-
-def _without_dead(graph: Graph) -> Graph:
-    """The program without nodes that no output needs."""
-    needed = {o.ref.node for o in graph.outputs}
-    kept: list[Comprehension] = []
-    for node in reversed(graph.nodes):
-        if node.name in needed:
-            kept.append(node)
-            needed |= {r.source.node for r in reads_of(node)}
-    return replace(graph, nodes=tuple(reversed(kept)))

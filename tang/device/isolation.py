@@ -115,10 +115,9 @@ class Isolation:
         self._sized(_PAGE)[:8] = bytes(8)
         request = {**self._bounds(1, deadline), "size": _PAGE, "build": library, "jobs": ()}
         answer = self._exchange({library}, request, deadline)
-        if isinstance(answer, Crash):
-            raise CompilerCrashError(f"compiling {library} ended with {answer}")
         if not isinstance(answer, dict):
-            raise DeviceError(f"compiling {library} ended with {answer}")
+            kind = CompilerCrashError if isinstance(answer, Crash) else DeviceError
+            raise kind(f"compiling {library} ended with {answer}")
 
     def close(self) -> None:
         """End the worker and free the memory."""

@@ -8,7 +8,7 @@ nothing here evaluates a program.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tang.errors import GraphError
 from tang.ir.expr import Expr, Sort, walk
@@ -158,6 +158,17 @@ class Graph:
         shapes = [p for i in self.inputs for p in i.shape]
         shapes += [d.extent for n in self.nodes for d in n.dims]
         return frozenset(s for p in shapes for s in p.symbols)
+
+
+def without_dead(graph: Graph) -> Graph:
+    """The program without nodes that no output needs."""
+    needed = {o.ref.node for o in graph.outputs}
+    kept: list[Comprehension] = []
+    for node in reversed(graph.nodes):
+        if node.name in needed:
+            kept.append(node)
+            needed |= {r.source.node for r in reads_of(node)}
+    return replace(graph, nodes=tuple(reversed(kept)))
 
 
 def nameless(node: Comprehension) -> Hashable:

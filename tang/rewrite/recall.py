@@ -84,9 +84,9 @@ class Recall:
         path: list[tuple[_Asked, Answer]] = []
         try:
             for kind, *names in [("node", name), *(q for q in questions if q[0] != "notes")]:
-                asked = kind, tuple([place.numbers[n] for n in names])
+                asked = kind, tuple([place.number(n) for n in names])
                 path.append((asked, _ANSWERS[kind](place, *names)))
-        except (_UnknownError, KeyError):  # KeyError: about a name that was not met before
+        except _UnknownError:
             return
         noted = [about for kind, *about in questions if kind == "notes"]
         if noted not in ([], [[rule]]):
@@ -136,6 +136,12 @@ class _Place:
         self.program = recall.program
         self.names = [name]
         self.numbers = {name: 0}
+
+    def number(self, name: str) -> int:
+        """The number of a name that has been met."""
+        if name not in self.numbers:
+            raise _UnknownError
+        return self.numbers[name]
 
     def node(self, name: str) -> Answer:
         found = self.recall.contents(name)

@@ -27,12 +27,12 @@ LARGEST: Final = 1_000_000
 
 def schedule_to_json(schedule: Schedule) -> str:
     """The schedule as text that `schedule_from_json` reads back to an equal one."""
-    nodes = {name: _fields(s) for name, s in schedule.nodes}
-    whole = {"version": VERSION, "default": _fields(schedule.default), "nodes": nodes}
+    nodes = {name: node_to_json(s) for name, s in schedule.nodes}
+    whole = {"version": VERSION, "default": node_to_json(schedule.default), "nodes": nodes}
     return json.dumps(whole, indent=2) + "\n"
 
 
-def _fields(s: NodeSchedule) -> dict[str, Field]:
+def node_to_json(s: NodeSchedule) -> dict[str, Field]:
     """All fields; rounding and overflow only where they are not what they are everywhere else."""
     found: dict[str, Field] = {
         "split": s.split,
@@ -102,7 +102,7 @@ def _object(value: object, where: str, known: tuple[str, ...] | None) -> dict[st
 
 def _node(value: object, where: str) -> NodeSchedule:
     plain = NodeSchedule()
-    usual = _fields(plain) | {"rounding": plain.rounding, "overflow": plain.overflow}
+    usual = node_to_json(plain) | {"rounding": plain.rounding, "overflow": plain.overflow}
     whole = usual | _object(value, where, tuple(usual))
     return NodeSchedule(
         split=_number(whole["split"], f"{where}.split"),

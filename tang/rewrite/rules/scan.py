@@ -242,7 +242,7 @@ def _decays(space: Space, parts: list[Expr], t: str, s: str) -> Iterator[_Decay]
 def _product_between(space: Space, o: Opened, n: int, t: str, s: str) -> Iterator[_Decay]:
     """Π a(r) over s < r ≤ t, or over s ≤ r ≤ t."""
     own_too = _between(space, o, t, s)
-    each = _at(space, o, s)
+    each = None if own_too is None else _at(space, o, s)
     if own_too is not None and each is not None:
         yield _Decay(each, own_too, frozenset((n,)))
 
@@ -274,9 +274,10 @@ def _ratio(
         return
     for k, p in enumerate(parts):
         below = space.reduction(p.args[0], "prod") if p.op == "recip" else None
-        each = _at(space, above, s)
-        if below is not None and each is not None and _pair(above, below, t, s):
-            yield _Decay(each, False, frozenset((n, k)))
+        if below is not None and _pair(above, below, t, s):
+            each = _at(space, above, s)
+            if each is not None:
+                yield _Decay(each, False, frozenset((n, k)))
 
 
 def _pair(above: Opened, below: Opened, t: str, s: str) -> bool:
