@@ -37,6 +37,7 @@ _PACKAGES: Final = frozenset(
     {
         "api",
         "autodiff",
+        "budget",
         "emulator",
         "fuzz",
         "interpreter",

@@ -13,7 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 TREE = ROOT / "build" / "types"
-OUTSIDE = ("interpreter", "emulator", "verify", "fuzz", "proofs")
+OUTSIDE = ("interpreter", "emulator", "verify", "fuzz", "proofs", "budget")
 
 
 def link_tree() -> Path:

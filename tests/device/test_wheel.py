@@ -50,7 +50,7 @@ def site(wheel, tmp_path_factory):
 
 def sources():
     """Every module of the project under its installed name."""
-    folders = ("tang", "interpreter", "emulator", "verify", "fuzz", "proofs")
+    folders = ("tang", "interpreter", "emulator", "verify", "fuzz", "proofs", "budget")
     found = [p.relative_to(ROOT) for f in folders for p in (ROOT / f).rglob("*.py")]
     return {str(p if p.parts[0] == "tang" else Path("tang") / p) for p in found}
 

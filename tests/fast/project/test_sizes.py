@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
-FOLDERS = ("tang", "interpreter", "emulator", "verify", "fuzz", "proofs", "tests", "tools",
-           "benchmarks", "examples")  # fmt: skip
+FOLDERS = ("tang", "interpreter", "emulator", "verify", "fuzz", "proofs", "budget", "tests",
+           "tools", "benchmarks", "examples")  # fmt: skip
 FILES = [p for f in FOLDERS for p in sorted((ROOT / f).rglob("*.py"))]
 
 
