@@ -34,13 +34,14 @@ class Ladder:
 
     def check(self, cases: Sequence[Case]) -> list[Report]:
         """One report per case; kernels of all cases are compiled together."""
-        return verify_batch([_task(c) for c in cases], self._backends)
+        return verify_batch([task_of(c) for c in cases], self._backends)
 
     def close(self) -> None:
         """Nothing: open backends live as long as their process."""
 
 
-def _task(case: Case) -> Task:
+def task_of(case: Case) -> Task:
+    """What the verifier is asked about a case."""
     recipe = case.recipe
     return Task(
         graph=case.graph,

@@ -56,7 +56,7 @@ def check_round(
     for launch in subject.expanded.launches:
         for name in written(launch):
             if name in shadow.planes and name in lowered.planes:
-                planes = _planes(shadow, subject.expanded.buffer(name))
+                planes = planes_of(shadow, subject.expanded.buffer(name))
                 tally.add(planes)
                 findings += _check_buffer(subject, launch, name, planes, lowered)
     findings += rounding_findings(subject, shadow)
@@ -67,7 +67,8 @@ def check_round(
     return result, findings
 
 
-def _planes(shadow: Replay, buffer: Buffer) -> Planes:
+def planes_of(shadow: Replay, buffer: Buffer) -> Planes:
+    """What a replay in the domain "shadow" knows of a float buffer."""
     p = shadow.planes[buffer.name]
     value = unpack(p["value"], buffer.type).astype(np.float64)
     return Planes(value, p["shadow"], p["bound"], np.asarray(p["taint"], np.bool_))
@@ -106,9 +107,19 @@ def _shadow_is_the_program(planes: Planes, plain: Array) -> _Failure | None:
     return Verdict.WRONG, "the shadow left the program without a flip", detail, "shadow"
 
 
-def _bound_holds(planes: Planes) -> _Failure | None:
+def bound_fails(planes: Planes) -> Mask:
+    """Elements without a decision flip that are further from f64 than their bound.
+
+    Where value and f64 are not both finite, nor both the same, no finite bound is right.
+    """
     with np.errstate(all="ignore"):
-        over = planes.usable & ~(np.abs(planes.value - planes.shadow) <= planes.bound)
+        same = (planes.value == planes.shadow) | (np.isnan(planes.value) & np.isnan(planes.shadow))
+        near = same | (np.abs(planes.value - planes.shadow) <= planes.bound)
+        return np.asarray(~(near | (planes.bound == np.inf) | planes.taint))
+
+
+def _bound_holds(planes: Planes) -> _Failure | None:
+    over = bound_fails(planes)
     if not over.any():
         return None
     worst = _worst(planes, over)
