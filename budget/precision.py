@@ -53,6 +53,16 @@ def precision_from(value: object, graph: Graph) -> Schedule:
     return found
 
 
+def applied(value: object, graph: Graph) -> tuple[Graph, Schedule]:
+    """The program that a precision makes of a rewritten program, and its schedule.
+
+    None stands for `schedule_auto`.
+    """
+    if value is None:
+        return graph, schedule_auto(graph)
+    return graph, precision_from(value, graph)
+
+
 def _schedule(value: object, graph: Graph) -> Schedule:
     if isinstance(value, Schedule):
         return value

@@ -26,12 +26,14 @@ from tang.frontend import *  # noqa: F403 - the language is this package's surfa
 if TYPE_CHECKING:
     from tang.api import Program, compile
     from tang.autodiff import grad
+    from tang.budget import emulate
     from tang.rewrite import rewrite
 
 _ON_USE: Final = {
     "compile": "tang.api",
     "Program": "tang.api",
     "grad": "tang.autodiff",
+    "emulate": "tang.budget",
 }
 _PACKAGES: Final = frozenset(
     {
@@ -64,6 +66,7 @@ __all__ = [
     "ScheduleError",
     "TangError",
     "compile",
+    "emulate",
     "errors",
     "grad",
     "rewrite",
