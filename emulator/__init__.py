@@ -6,7 +6,14 @@ verdicts are in `tang.verify`.
 """
 
 from tang.emulator.atoms import evaluate
-from tang.emulator.budget import ErrorBudget, accepts, budget_from, within
+from tang.emulator.budget import (
+    Budgets,
+    ErrorBudget,
+    accepts,
+    budget_from,
+    budgets_from,
+    within,
+)
 from tang.emulator.domains import balls, domain_named
 from tang.emulator.fda import fda, fda_bits
 from tang.emulator.functions import call_function
@@ -20,6 +27,7 @@ from tang.ir.tensorcore import ATOMS
 __all__ = [
     "ATOMS",
     "FORMATS",
+    "Budgets",
     "Decision",
     "ErrorBudget",
     "Finding",
@@ -28,6 +36,7 @@ __all__ = [
     "accepts",
     "balls",
     "budget_from",
+    "budgets_from",
     "call_function",
     "domain_named",
     "evaluate",

@@ -1,14 +1,16 @@
 """Error budgets: how far a result may be from its f64 reference.
 
-Defines `ErrorBudget` and `within`. Relies on the number formats. It does not predict errors
-(`bounds`) and never hides a NaN, a shape or a dtype behind a tolerance.
+Defines `ErrorBudget`, `Budgets` (one per output or node), `within` and `accepts`. Relies on the
+number formats. It does not predict errors (`bounds`) and never hides a NaN, a shape or a dtype
+behind a tolerance or a percentile.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -26,28 +28,108 @@ class ErrorBudget:
 
     ulp(x) is that of the result's format and u its unit roundoff; T is Σ|terms| of the reduction
     that made the element. Every number is finite and ≥ 0, else BudgetError.
+    percentile  the share of elements, in percent, that must be within: 100 asks it of the largest
+                error. NaNs and infinities that differ are never forgiven.
     """
 
     abs: float = 0.0
     rel: float = 0.0
     ulp: float = 0.0
     c: float = 0.0
+    percentile: float = 100.0
 
     def __post_init__(self) -> None:
-        for name in ("abs", "rel", "ulp", "c"):
+        for name in TERMS:
             value = getattr(self, name)
-            number = isinstance(value, int | float) and not isinstance(value, bool)
-            if not number or not math.isfinite(value) or value < 0:
+            if not _is_number(value) or value < 0:
                 raise BudgetError(f"{name} must be a finite number ≥ 0, not {value!r}")
+        if not _is_number(self.percentile) or not 0 < self.percentile <= 100:
+            raise BudgetError(
+                f"percentile must be above 0 and at most 100, not {self.percentile!r}"
+            )
+
+    def __str__(self) -> str:
+        """Its terms as on the command line: "rel=0.001, abs=1e-06"."""
+        terms = [f"{n}={getattr(self, n):g}" for n in ("rel", "abs", "ulp", "c")
+                 if getattr(self, n)]  # fmt: skip
+        if self.percentile != 100:
+            terms.append(f"percentile={self.percentile:g}")
+        return ", ".join(terms) or "abs=0"
 
 
-def budget_from(settings: dict[str, float]) -> ErrorBudget:
+TERMS: Final = ("abs", "rel", "ulp", "c")
+_SETTINGS: Final = (*TERMS, "percentile")
+
+
+def _is_number(value: object) -> bool:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return number and math.isfinite(value)  # type: ignore[arg-type]  # a number, as just tested
+
+
+def budget_from(settings: Mapping[str, float]) -> ErrorBudget:
     """A budget from named numbers; raises BudgetError for an unknown name."""
-    known = ("abs", "rel", "ulp", "c")
-    unknown = sorted(settings.keys() - set(known))
+    unknown = sorted(settings.keys() - set(_SETTINGS))
     if unknown:
-        raise BudgetError(f"unknown budget term {unknown[0]!r}: one of {', '.join(known)}")
+        raise BudgetError(f"unknown budget term {unknown[0]!r}: one of {', '.join(_SETTINGS)}")
     return ErrorBudget(**settings)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budgets:
+    """Which budget each result has to keep.
+
+    default  of every output of the program that `named` does not list; None asks nothing
+    named    by output or node
+    """
+
+    default: ErrorBudget | None = None
+    named: Mapping[str, ErrorBudget] = field(default_factory=dict)
+
+    def of_output(self, output: str, node: str) -> ErrorBudget | None:
+        """The budget of an output of the program, which a node computes."""
+        return self.named.get(output) or self.named.get(node) or self.default
+
+    def of_node(self, node: str) -> ErrorBudget | None:
+        """The budget of a node that is no output: only one that names it."""
+        return self.named.get(node)
+
+    def check(self, outputs: Collection[str], nodes: Collection[str]) -> None:
+        """Raise BudgetError for a name that the program does not have."""
+        known = [*outputs, *(n for n in nodes if n not in outputs)]
+        for name in self.named:
+            if name not in known:
+                raise BudgetError(
+                    f"a budget names {name!r}, which is no output or node: one of "
+                    f"{', '.join(known)}"
+                )
+
+
+def budgets_from(value: object) -> Budgets:
+    """Budgets from one for all outputs, or from a mapping by output or node.
+
+    In a mapping values are budgets or their named numbers, and "*" stands for every output not
+    listed. Raises BudgetError for anything else.
+    """
+    if isinstance(value, Budgets):
+        return value
+    if value is None or isinstance(value, ErrorBudget):
+        return Budgets(default=value)
+    if not isinstance(value, Mapping):
+        raise BudgetError(f"a budget is an ErrorBudget or a mapping of them, not {value!r}")
+    found = {str(name): _budget(str(name), b) for name, b in value.items()}
+    default = found.pop("*", None)
+    return Budgets(default=default, named=found)
+
+
+def _budget(name: str, value: object) -> ErrorBudget:
+    if isinstance(value, ErrorBudget):
+        return value
+    if not isinstance(value, Mapping):
+        raise BudgetError(f"the budget of {name!r} is an ErrorBudget or its terms, not {value!r}")
+    try:
+        return budget_from(value)
+    except BudgetError as e:
+        raise BudgetError(f"budget of {name!r}: {e}") from None
 
 
 def ulp_of(x: npt.ArrayLike, format: str | Format) -> F64Array:
@@ -114,8 +196,23 @@ def accepts(
     terms: npt.ArrayLike | None = None,
     format: str | Format = "f32",
 ) -> bool:
-    """Whether every element is within the budget (an empty array equals only an empty one)."""
-    return bool(within(actual, reference, budget, terms, format).all())
+    """Whether as many elements are within the budget as its percentile asks.
+
+    An empty array equals only an empty one; a NaN or an infinity on one side alone, and a
+    difference of integers or bools, is beyond every percentile.
+    """
+    kept = within(actual, reference, budget, terms, format)
+    if kept.all() or budget.percentile == 100 or actual.shape != reference.shape:
+        return bool(kept.all())
+    if _kind(actual) != "real" or _kind(reference) != "real":
+        return False
+    finite = np.isfinite(actual.astype(np.float64)) & np.isfinite(reference.astype(np.float64))
+    return bool((kept | finite).all() and enough(kept, budget))
+
+
+def enough(kept: npt.NDArray[np.bool_], budget: ErrorBudget) -> bool:
+    """Whether the share of elements that are within is what the percentile asks."""
+    return bool(np.count_nonzero(kept) * 100 >= budget.percentile * kept.size)
 
 
 def _kind(array: Array) -> str:
