@@ -1,8 +1,8 @@
 """How far every node of a program is from f64 on given inputs, whole or on sampled tiles.
 
-Defines `Sample`, `Setting`, `setting_of` and `measure`. Relies on replay with shadows for values
-and bounds, and on the interpreter for the exact values. It judges nothing, and it sees the errors
-of these inputs alone.
+Defines `Sample`, `Setting`, `setting_of`, `measure` and `outputs_under`. Relies on replay with
+shadows for values and bounds, and on the interpreter for the exact values. It judges nothing, and
+it sees the errors of these inputs alone.
 
 Whole: the plan is replayed operation by operation, with every node stored (which changes no bit).
 Tiles: a node is replayed on a tile of its points only. What it reads are the tensors upstream as
@@ -13,7 +13,7 @@ bound of a tile is sound for its own arithmetic, given these sources.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -39,7 +39,7 @@ from tang.emulator.shadow import SHADOW
 from tang.interpreter import fast_interpret
 from tang.ir.expr import REAL, Sort
 from tang.ir.format import Format, format_named
-from tang.ir.graph import Comprehension, Graph, Output
+from tang.ir.graph import Comprehension, Graph, Input, Output, reads_of
 from tang.ir.view import Ref
 from tang.kernel.expand import expand_math
 from tang.kernel.ir import Type
@@ -56,8 +56,9 @@ _PAIRS: Final = np.dtype([("value", "f8"), ("shadow", "f8"), ("bound", "f8")])
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sample:
-    """One real tensor that a node computes, or an input, on all its elements or on a tile.
+    """One tensor that a node computes, or an input, on all its elements or on a tile.
 
+    format   None of indices and bools, which are as f64 here
     value    as the format stores it;  exact  in f64, from exact sources
     bound    sound, |value − exact| under the decisions that were taken; infinite where unknown
     carried  in f64 from the sources as they are stored: what is wrong with it was inherited
@@ -66,7 +67,7 @@ class Sample:
     """
 
     ref: Ref
-    format: Format
+    format: Format | None
     value: F64Array = field(repr=False)
     exact: F64Array = field(repr=False)
     bound: F64Array = field(repr=False)
@@ -88,21 +89,52 @@ def setting_of(graph: Graph, inputs: Mapping[str, Array]) -> Setting:
     """The exact f64 values of every node; extents are numbers and inputs fit."""
     tensors: dict[Ref, Array] = {Ref(i.name): _wide(inputs[i.name], i.sort) for i in graph.inputs}
     for node in graph.nodes:
-        tensors |= _evaluated(graph, node, tensors)
+        tensors |= evaluated(graph, node, tensors)
     return Setting(graph, inputs, tensors)
 
 
-def measure(setting: Setting, schedule: Schedule, seed: int = 0, *, tiles: bool) -> list[Sample]:
-    """Every real tensor that is read or returned, in program order, inputs first."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Measured:
+    """Samples in program order, inputs first, and every tensor as later nodes read it."""
+
+    samples: tuple[Sample, ...]
+    emulated: Mapping[Ref, Array] = field(repr=False)
+
+    def of(self, ref: Ref) -> Sample | None:
+        return next((s for s in self.samples if s.ref == ref), None)
+
+
+def measure(setting: Setting, schedule: Schedule, seed: int = 0, *, tiles: bool) -> Measured:
+    """Every real tensor that is read or returned, and every output of any sort."""
     opened = stored_everywhere(setting.graph, schedule)
     plan = lower(setting.graph, opened)
-    found = [_input_sample(b, setting) for b in _reals(plan, Role.INPUT)]
-    emulated = {s.ref: s.value for s in found}
-    for i in setting.graph.inputs:
-        emulated.setdefault(Ref(i.name), setting.exact[Ref(i.name)])
+    found = [_input_sample(b, setting) for b in plan.buffers if _is_real_input(b)]
+    emulated = dict(setting.exact) | {s.ref: s.value for s in found}
     if tiles:
-        return found + list(_on_tiles(setting, opened, plan, emulated, seed))
-    return found + list(_on_all(setting, opened, plan, emulated))
+        found += _on_tiles(setting, opened, plan, emulated, seed)
+    else:
+        found += _on_all(setting, opened, plan, emulated)
+    return Measured(tuple(found), emulated)
+
+
+def outputs_under(
+    setting: Setting,
+    schedule: Schedule,
+    refs: Collection[Ref],
+    seed: int = 0,
+    *,
+    before: tuple[Schedule, Measured] | None = None,
+) -> dict[Ref, tuple[Array, Array]]:
+    """The values and the exact values of some tensors under another schedule.
+
+    before  a schedule that was measured on tiles: so is this one, and what it does not change is
+            not computed again; without it the whole program is replayed
+    """
+    opened = stored_everywhere(setting.graph, schedule)
+    plan = lower(setting.graph, opened)
+    if before is None:
+        return _replayed(setting, plan, refs)
+    return _retiled(setting, opened, plan, refs, seed, before)
 
 
 def stored_everywhere(graph: Graph, schedule: Schedule) -> Schedule:
@@ -119,7 +151,7 @@ def _wide(array: Array, sort: Sort) -> Array:
     return np.asarray(array, np.float64) if sort is REAL else np.asarray(array)
 
 
-def _evaluated(
+def evaluated(
     graph: Graph, node: Comprehension, tensors: Mapping[Ref, Array], tile: Tile | None = None
 ) -> dict[Ref, Array]:
     """Every result of a node in f64 from given sources."""
@@ -142,13 +174,8 @@ def format_of(buffer: Buffer) -> Format:
     return format_named(buffer.type.value)
 
 
-def _reals(plan: Plan, role: Role | None = None) -> list[Buffer]:
-    """Buffers of real tensors: the inputs, or what nodes compute."""
-    inputs = role is Role.INPUT
-    return [
-        b for b in plan.buffers
-        if b.sort is REAL and b.ref is not None and (b.role is Role.INPUT) == inputs
-    ]  # fmt: skip
+def _is_real_input(b: Buffer) -> bool:
+    return b.role is Role.INPUT and b.sort is REAL
 
 
 def _input_sample(buffer: Buffer, setting: Setting) -> Sample:
@@ -176,20 +203,58 @@ def _ref(buffer: Buffer) -> Ref:
 
 def _on_all(
     setting: Setting, schedule: Schedule, plan: Plan, emulated: dict[Ref, Array]
-) -> Iterator[Sample]:
-    data = {i.name: _given(Ref(i.name), i.sort, setting, emulated) for i in setting.graph.inputs}
-    done = replay(expand_math(plan), data, domain=_DOMAIN, sizes={}, sanitize=False)
-    buffers = {_ref(b): b for b in plan.buffers}
+) -> list[Sample]:
+    done = _shadowed(setting, plan, emulated)
+    buffers, wanted = {_ref(b): b for b in plan.buffers}, _results(setting.graph)
+    found = []
     for node in setting.graph.nodes:
-        carried = _evaluated(setting.graph, node, emulated)
+        carried = evaluated(setting.graph, node, emulated)
         for name in node.output_names():
-            buffer = buffers.get(Ref(node.name, name))
-            if buffer is not None:
-                sample = _seen(done, buffer, setting.exact[_ref(buffer)], carried, whole(node))
-                emulated[_ref(buffer)] = done.buffers[buffer.name]
-                if sample is not None:
-                    emulated[_ref(buffer)] = sample.value
-                    yield sample
+            ref = Ref(node.name, name)
+            if ref not in buffers:
+                continue
+            sample = _seen(done, buffers[ref], setting.exact[ref], carried[ref], whole(node))
+            real = sample.format is not None
+            emulated[ref] = sample.value if real else _plain_values(done, buffers[ref])
+            if real or ref in wanted:
+                found.append(sample)
+    return found
+
+
+def _shadowed(setting: Setting, plan: Plan, emulated: Mapping[Ref, Array]) -> Replay:
+    data = {i.name: _given(Ref(i.name), i.sort, setting, emulated) for i in setting.graph.inputs}
+    return replay(expand_math(plan), data, domain=_DOMAIN, sizes={}, sanitize=False)
+
+
+def _replayed(
+    setting: Setting, plan: Plan, refs: Collection[Ref]
+) -> dict[Ref, tuple[Array, Array]]:
+    """By a replay in formats alone."""
+    data = {
+        i.name: _stored(setting.exact[Ref(i.name)], b) if b.sort is REAL else setting.exact[_ref(b)]
+        for i, b in _inputs(setting.graph, plan)
+    }
+    done = replay(expand_math(plan), data, domain="formats", sizes={}, sanitize=False)
+    found = {}
+    for b in plan.buffers:
+        if b.ref in refs and b.ref is not None:
+            found[b.ref] = _plain_values(done, b), setting.exact[b.ref]
+    return found
+
+
+def _inputs(graph: Graph, plan: Plan) -> Iterator[tuple[Input, Buffer]]:
+    buffers = {b.ref: b for b in plan.buffers}
+    return ((i, buffers[Ref(i.name)]) for i in graph.inputs)
+
+
+def _results(graph: Graph) -> frozenset[Ref]:
+    return frozenset(o.ref for o in graph.outputs)
+
+
+def _plain_values(done: Replay, buffer: Buffer) -> Array:
+    """What a buffer holds: reals as f64, indices and bools as they are."""
+    found = unpack(done.buffers[buffer.name], buffer.type, buffer.sort)
+    return np.asarray(found, np.float64) if buffer.sort is REAL else np.asarray(found)
 
 
 def _given(ref: Ref, sort: Sort, setting: Setting, emulated: Mapping[Ref, Array]) -> Array:
@@ -213,26 +278,31 @@ def _read(type_: Type, array: Array) -> Parts:
 _DOMAIN: Final[Domain] = replace(SHADOW, name="shadow of pairs", read=_read)
 
 
-def _seen(
-    done: Replay, buffer: Buffer, exact: Array, carried: Mapping[Ref, Array], tile: Tile
-) -> Sample | None:
-    """The sample of a buffer after a replay; None for indices and bools."""
+def _seen(done: Replay, buffer: Buffer, exact: Array, carried: Array, tile: Tile) -> Sample:
+    """The sample of a buffer after a replay."""
     if buffer.sort is not REAL:
-        return None
+        return _seen_exactly(done, buffer, exact, tile)
     planes = done.planes[buffer.name]
     value = np.asarray(unpack(planes["value"], buffer.type), np.float64)
     taint, shadow = planes["taint"], planes["shadow"]
-    carried_here = carried[_ref(buffer)]
     return Sample(
         ref=_ref(buffer),
         format=format_of(buffer),
         value=value,
         exact=np.where(taint, exact, shadow),
         bound=np.where(taint, np.inf, planes["bound"]),
-        carried=carried_here,
-        kept=_stored(carried_here, buffer),
+        carried=carried,
+        kept=_stored(carried, buffer),
         tile=tile,
     )
+
+
+def _seen_exactly(done: Replay, buffer: Buffer, exact: Array, tile: Tile) -> Sample:
+    """Indices and bools are right or wrong: the bound of a wrong one is infinite."""
+    value = np.asarray(_plain_values(done, buffer), np.float64)
+    wide = np.asarray(exact, np.float64)
+    bound = np.where(value == wide, 0.0, np.inf)
+    return Sample(_ref(buffer), None, value, wide, bound, wide, wide, tile)
 
 
 # --- tiles ----------------------------------------------------------------------------------------
@@ -240,16 +310,24 @@ def _seen(
 
 def _on_tiles(
     setting: Setting, schedule: Schedule, plan: Plan, emulated: dict[Ref, Array], seed: int
-) -> Iterator[Sample]:
+) -> list[Sample]:
     buffers = {_ref(b): b for b in plan.buffers}
+    found = []
     for node in setting.graph.nodes:
-        carried = _evaluated(setting.graph, node, emulated)
-        tile = tile_of(node, seed)
-        yield from _tile_samples(setting, schedule, node, tile, emulated, carried, buffers)
-        for ref, values in carried.items():
-            buffer = buffers.get(ref)
-            real = buffer is not None and buffer.sort is REAL
-            emulated[ref] = _stored(values, buffer) if real and buffer is not None else values
+        carried = evaluated(setting.graph, node, emulated)
+        found += _tile_samples(setting, schedule, node, tile_of(node, seed), emulated, carried)
+        emulated |= _as_stored(carried, buffers)
+    return found
+
+
+def _as_stored(carried: Mapping[Ref, Array], buffers: Mapping[Ref, Buffer]) -> dict[Ref, Array]:
+    """Results of a node as those who read them find them."""
+    found = {}
+    for ref, values in carried.items():
+        buffer = buffers.get(ref)
+        real = buffer is not None and buffer.sort is REAL
+        found[ref] = _stored(values, buffer) if real and buffer is not None else values
+    return found
 
 
 def _tile_samples(
@@ -259,24 +337,59 @@ def _tile_samples(
     tile: Tile,
     emulated: Mapping[Ref, Array],
     carried: Mapping[Ref, Array],
-    buffers: Mapping[Ref, Buffer],
-) -> Iterator[Sample]:
+) -> list[Sample]:
     """One node on a tile, from its sources as they are stored."""
-    wanted = [n for n in node.output_names() if Ref(node.name, n) in buffers]
+    results = _results(setting.graph)
+    read = {r.source for n in setting.graph.nodes for r in reads_of(n)}
+    wanted = [n for n in node.output_names() if Ref(node.name, n) in results | read]
     alone = _tile_plan(setting.graph, node, tile, schedule, wanted)
     data = {
         name: _given(ref, setting.graph.sort(ref), setting, emulated)
         for ref, name in sources_of(node).items()
     }
     done = replay(expand_math(alone), data, domain=_DOMAIN, sizes={}, sanitize=False)
+    found = []
     for b in alone.buffers:
-        if b.role is Role.INPUT or b.ref is None:
-            continue
-        at = tile.of(node.tensor(b.ref.output).dims)
-        here = {b.ref: carried[b.ref][at]}
-        sample = _seen(done, b, setting.exact[b.ref][at], here, tile)
-        if sample is not None:
-            yield sample
+        if b.role is not Role.INPUT and b.ref is not None:
+            at = tile.of(node.tensor(b.ref.output).dims)
+            sample = _seen(done, b, setting.exact[b.ref][at], carried[b.ref][at], tile)
+            if sample.format is not None or b.ref in results:
+                found.append(sample)
+    return found
+
+
+def _retiled(
+    setting: Setting,
+    schedule: Schedule,
+    plan: Plan,
+    refs: Collection[Ref],
+    seed: int,
+    before: tuple[Schedule, Measured],
+) -> dict[Ref, tuple[Array, Array]]:
+    """On the same tiles, where only what is downstream of a change is computed again."""
+    old, measured = before
+    emulated, fresh = dict(measured.emulated), set[Ref]()
+    for i, b in _inputs(setting.graph, plan):
+        if b.sort is REAL and old.default != schedule.default:
+            emulated[Ref(i.name)] = _stored(setting.exact[Ref(i.name)], b)
+            fresh.add(Ref(i.name))
+    buffers = {_ref(b): b for b in plan.buffers}
+    found = {}
+    for node in setting.graph.nodes:
+        same = _plain(old.of(node.name)) == _plain(schedule.of(node.name))
+        own = [r for r in refs if r.node == node.name]
+        if same and fresh.isdisjoint(sources_of(node)):
+            samples = [s for r in own if (s := measured.of(r)) is not None]
+        else:
+            carried = evaluated(setting.graph, node, emulated)
+            tile = tile_of(node, seed)
+            samples = []
+            if own:
+                samples = _tile_samples(setting, schedule, node, tile, emulated, carried)
+            emulated |= _as_stored(carried, buffers)
+            fresh |= carried.keys()
+        found |= {s.ref: (s.value, s.exact) for s in samples if s.ref in refs}
+    return found
 
 
 def _tile_plan(

@@ -1,0 +1,352 @@
+"""The report of `tang budget`: one sentence, then a row per tensor.
+
+Defines `Standing`, `Row`, `Worst`, `Cure` and `BudgetReport`, with text and JSON forms. Relies on
+nothing but the standard library, so that pictures and tools can build one by hand. It measures and
+judges nothing: `report_judge` does.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+
+class Standing(enum.Enum):
+    """Where a tensor stands with its budget.
+
+    CERTIFIED  a certificate bounds the error within the budget, for all inputs that it speaks of
+    PASS       every sampled element is within, and the sound bound says something
+    VACUOUS    every sampled element is within, but the bound is larger than the values themselves
+    UNPROVED   a certificate was asked for, and its bound is beyond the budget
+    OVER       a sampled element is beyond the budget, or became an infinity or NaN
+    """
+
+    CERTIFIED = "certified"
+    PASS = "pass"  # noqa: S105 - a verdict
+    VACUOUS = "vacuous"
+    UNPROVED = "unproved"
+    OVER = "over"
+
+
+@dataclass(frozen=True, slots=True)
+class Worst:
+    """The element nearest to its limit or furthest beyond it, by its place in the tensor."""
+
+    at: tuple[int, ...]
+    actual: float
+    exact: float
+    allowed: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One tensor: an input, or what a node computes.
+
+    name       of the node, with ".output" where it has several; `output` as the caller knows it
+    elements   sampled, `of` so many in all samples
+    largest    |exact|;  error  |value − exact|;  bound  sound, for these inputs; the largest each
+    ratio      bound / error, NaN where nothing is wrong
+    dominated  what most of the error is: "storage", "accumulation", "inherited", "" where none is
+    bias       mean of the signed error over the mean of its size: −1 … 1
+    headroom   powers of two between the largest value and the largest number of the format
+    overflows, underflows  elements that became ∞, NaN or the largest number; that lost bits below
+               the smallest normal number, zeros included
+    used       error / allowed at the worst element; NaN without a budget
+    proved     bound / allowed at its worst element: 1 and below is a proof for these inputs
+    certified  bound / allowed by a certificate; NaN where none was asked for
+    judged     whether the budget was meant for it; else it is only compared with it
+    """
+
+    name: str
+    output: str = ""
+    format: str
+    elements: int
+    of: int
+    largest: float
+    error: float
+    bound: float
+    ratio: float
+    dominated: str
+    bias: float
+    headroom: float
+    overflows: int
+    underflows: int
+    budget: str
+    used: float
+    proved: float
+    standing: Standing
+    judged: bool
+    worst: Worst | None = None
+    is_input: bool = False
+    certified: float = math.nan
+    certificate: float = math.nan
+
+    @property
+    def shown(self) -> str:
+        """What people call it."""
+        return f"{self.output} ({self.name})" if self.output not in ("", self.name) else self.name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cure:
+    """What was tried to get within the budget.
+
+    culprit  the tensor in which most of the error arises;  origin  how: "storage", "accumulation"
+    node     that alone in f32 makes the program safe; "" where none of `tried` does
+    several  nodes that together in f32 do, where no single one does
+    of       how many nodes could have been tried;  everywhere  whether f32 everywhere is within
+    """
+
+    culprit: str = ""
+    origin: str = ""
+    node: str = ""
+    several: tuple[str, ...] = ()
+    tried: tuple[str, ...] = ()
+    of: int = 0
+    everywhere: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BudgetReport:
+    """A program under a precision, judged.
+
+    samples  how many sets of inputs; `given` whether they were the caller's
+    tiles    whether nodes were sampled on tiles instead of whole
+    certificate  its strength, "" where none was asked for
+    front    lines about a search for cheaper formats
+    """
+
+    name: str
+    precision: str
+    rows: tuple[Row, ...]
+    samples: int
+    given: bool
+    seed: int
+    tiles: bool
+    certificate: str = ""
+    cure: Cure | None = None
+    front: tuple[str, ...] = ()
+
+    @property
+    def judged(self) -> tuple[Row, ...]:
+        return tuple(r for r in self.rows if r.judged)
+
+    @property
+    def ok(self) -> bool:
+        """Whether every result with a budget keeps it; with a certificate only proof counts."""
+        if self.certificate:
+            return all(r.standing is Standing.CERTIFIED for r in self.judged)
+        return all(r.standing in (Standing.PASS, Standing.VACUOUS) for r in self.judged)
+
+    def sentence(self) -> str:
+        """Safe or not, which node, why, and what would cure it."""
+        return _safe(self) if self.ok else _unsafe(self)
+
+    def to_text(self) -> str:
+        parts = [self.sentence(), "", *_table(self.rows), "", *_notes(self), *self.front]
+        return "\n".join(parts)
+
+    def to_data(self) -> dict[str, object]:
+        """The report as JSON takes it; numbers that are none of JSON's are text."""
+        cure = None if self.cure is None else _plain(self.cure)
+        return {
+            "name": self.name, "ok": self.ok, "sentence": self.sentence(),
+            "precision": self.precision, "samples": self.samples, "given": self.given,
+            "seed": self.seed, "tiles": self.tiles, "certificate": self.certificate,
+            "cure": cure, "front": list(self.front), "rows": [_plain(r) for r in self.rows],
+        }  # fmt: skip
+
+
+def _plain(value: object) -> object:
+    """Dataclasses as objects, names of standings, and text for what JSON has no numbers for."""
+    if isinstance(value, Standing):
+        return value.value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if isinstance(value, tuple):
+        return [_plain(v) for v in value]
+    if isinstance(value, Row | Worst | Cure):
+        return {n: _plain(getattr(value, n)) for n in type(value).__dataclass_fields__}
+    return value
+
+
+# --- the sentence ---------------------------------------------------------------------------------
+
+
+def _nearest(rows: Sequence[Row]) -> Row:
+    return max(rows, key=lambda r: -1.0 if math.isnan(r.used) else r.used)
+
+
+def _safe(report: BudgetReport) -> str:
+    if not report.judged:
+        return "Nothing is judged: no output has a budget (give --rel, --abs, --ulp or --c)."
+    row = _nearest(report.judged)
+    if report.certificate:
+        return (
+            f"SAFE, certified ({report.certificate}): every output keeps {row.budget} in "
+            f"{report.precision} for all inputs that the certificate speaks of; the tightest is "
+            f"{row.shown}, whose bound takes {_percent(row.certified)} of its budget."
+        )
+    text = (
+        f"SAFE on {_samples(report)}: in {report.precision} every output keeps {row.budget}; the "
+        f"nearest is {row.shown}, whose worst error takes {_percent(row.used)} of its budget"
+    )
+    vague = [r.shown for r in report.judged if r.standing is Standing.VACUOUS]
+    if vague:
+        return f"{text}. This is no proof: the bound of {vague[0]} is vacuous, larger than itself."
+    proved = all(r.proved <= 1 for r in report.judged)
+    return text + (", and its sound bound is within it too." if proved else ".")
+
+
+def _samples(report: BudgetReport) -> str:
+    kind = "given" if report.given else "random"
+    many = "input set" if report.samples == 1 else "input sets"
+    return f"{report.samples} {kind} {many}"
+
+
+def _unsafe(report: BudgetReport) -> str:
+    over = [r for r in report.judged if r.standing is Standing.OVER]
+    if not over:
+        return _unproved(report)
+    row = _nearest(over)
+    return f"NOT SAFE: in {report.precision}, {_fault(row)}{_blame(report)}."
+
+
+def _unproved(report: BudgetReport) -> str:
+    row = next(r for r in report.judged if r.standing is not Standing.CERTIFIED)
+    if row.standing is Standing.VACUOUS:
+        why = f"its bound is vacuous ({row.certificate:.3g} for values up to {row.largest:.3g})"
+    else:
+        why = f"its bound takes {_percent(row.certified)} of {row.budget}"
+    return (
+        f"NOT CERTIFIED: in {report.precision}, {row.shown} is within its budget on "
+        f"{_samples(report)}, but {why}{_blame(report)}."
+    )
+
+
+def _fault(row: Row) -> str:
+    w = row.worst
+    place = "" if w is None or not w.at else " at [" + ", ".join(map(str, w.at)) + "]"
+    if row.overflows and w is not None and not math.isfinite(w.actual):
+        return (
+            f"{row.shown} overflows{place}: {w.exact:.6g} became {w.actual:g} "
+            f"({row.overflows} of {row.elements} elements)"
+        )
+    if w is None:
+        return f"{row.shown} is over {row.budget}"
+    times = f"{row.used:.3g} times what {row.budget} allows"
+    return f"{row.shown}{place} is {w.actual:.6g} instead of {w.exact:.6g}, {times}"
+
+
+_ORIGINS: Final = {
+    "storage": "the rounding of its stored values",
+    "accumulation": "the arithmetic of its accumulator",
+}
+
+
+def _blame(report: BudgetReport) -> str:
+    cure = report.cure
+    if cure is None:
+        return ""
+    text = ""
+    if cure.culprit:
+        origin = _ORIGINS.get(cure.origin, cure.origin)
+        text = f"; followed back, the largest part arises in {cure.culprit}, by {origin}"
+    if cure.node:
+        return f"{text}. Keep {cure.node} in f32: then within budget"
+    if not cure.of:
+        return text
+    some = f"{len(cure.tried)} of {cure.of} tried" if len(cure.tried) < cure.of else "all tried"
+    text += f". No single node in f32 cures it ({some})"
+    if cure.several:
+        return f"{text}; these {len(cure.several)} together do: {', '.join(cure.several)}"
+    if cure.everywhere is None:
+        return text
+    return text + ("; f32 everywhere does" if cure.everywhere else "; nor does f32 everywhere")
+
+
+def _percent(x: float) -> str:
+    if math.isnan(x):
+        return "nothing"
+    return f"{x:.2g} times" if x >= 10 else f"{100 * x:.3g}%"
+
+
+# --- the table ------------------------------------------------------------------------------------
+
+HEAD: Final = (
+    "tensor", "format", "largest", "error", "bound", "ratio", "of budget", "mostly", "bias",
+    "overflow", "underflow", "verdict",
+)  # fmt: skip
+
+
+def cells(row: Row) -> tuple[str, ...]:
+    """A row as it is printed; verdicts in small letters were not asked for."""
+    standing = row.standing.value
+    if math.isnan(row.used) and row.standing is not Standing.VACUOUS:
+        standing = "-"
+    return (
+        row.shown, row.format, _short(row.largest), _short(row.error), _short(row.bound),
+        "-" if math.isnan(row.ratio) else _short(row.ratio),
+        "-" if math.isnan(row.used) else _percent(row.used),
+        row.dominated or "-", f"{row.bias:+.2f}" if row.dominated else "-",
+        _overflow(row), _share(row.underflows, row.elements),
+        standing.upper() if row.judged else standing,
+    )  # fmt: skip
+
+
+def _short(x: float) -> str:
+    return "-" if math.isnan(x) else f"{x:.2e}" if x and math.isfinite(x) else f"{x:g}"
+
+
+def _overflow(row: Row) -> str:
+    if row.overflows:
+        return f"{row.overflows} of {row.elements}"
+    return "-" if not math.isfinite(row.headroom) else f"2^{math.floor(row.headroom)} room"
+
+
+def _share(count: int, total: int) -> str:
+    return f"{100 * count / total:.2g}%" if count and total else "-"
+
+
+FEW: Final = 4
+"""So many inputs have a row each; of more the worst stands for all in text."""
+
+
+def _table(rows: Sequence[Row]) -> list[str]:
+    lines = [HEAD, *_lines(rows)]
+    widths = [max(len(line[c]) for line in lines) for c in range(len(HEAD))]
+    left = {0, 1, 7, 11}
+    return [
+        "  ".join(
+            text.ljust(w) if c in left else text.rjust(w)
+            for c, (text, w) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    ]
+
+
+def _lines(rows: Sequence[Row]) -> list[tuple[str, ...]]:
+    inputs = [r for r in rows if r.is_input]
+    if len(inputs) <= FEW:
+        return [cells(r) for r in rows]
+    name, *rest = cells(_nearest(inputs))
+    first = (f"{len(inputs)} inputs, worst: {name}", *rest)
+    return [first, *(cells(r) for r in rows if not r.is_input)]
+
+
+def _notes(report: BudgetReport) -> list[str]:
+    source = "given inputs" if report.given else f"random inputs of seed {report.seed}"
+    notes = [
+        f"{_samples(report)}, {source}; error = |value - f64|, bound = sound for these inputs, "
+        "ratio = bound / error",
+        "small letters: compared with the budget of the outputs, which is not asked of them",
+    ]
+    if report.tiles:
+        notes.append(
+            "tiles of up to 64 x 64 points a node; what a tile reads is rounded as it is stored, "
+            "and summed in f64 (--whole replays every element)"
+        )
+    return notes

@@ -1,0 +1,76 @@
+"""Inputs for a report: drawn, or given and checked against the ranges that were stated.
+
+Defines `drawn_inputs`, `check_ranges` and `Ranges`. Relies on the verifier's random inputs and on
+the models' convention that parameters have a dot in their names. It reads no files.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tang.errors import BudgetError
+from tang.ir.bind import bind
+from tang.ir.expr import REAL
+from tang.ir.graph import Graph, Input
+from tang.models import weights
+from tang.verify.inputs import random_inputs
+
+Array = npt.NDArray[Any]
+Ranges = Mapping[str, tuple[float, float]]
+"""By real input its least and its largest element."""
+
+
+def checked_ranges(graph: Graph, ranges: Ranges) -> dict[str, tuple[float, float]]:
+    """The ranges, once they are known to be of real inputs and not empty; else BudgetError."""
+    for name, (lo, hi) in ranges.items():
+        known = [i.name for i in graph.inputs if i.sort is REAL]
+        if name not in known:
+            raise BudgetError(
+                f"a range names {name!r}, which is no real input: one of {', '.join(known)}"
+            )
+        if not (np.isfinite(lo) and np.isfinite(hi) and lo <= hi):
+            raise BudgetError(f"the range of {name!r} is LO:HI of finite numbers, not {lo}:{hi}")
+    return {n: (float(lo), float(hi)) for n, (lo, hi) in ranges.items()}
+
+
+def drawn_inputs(
+    graph: Graph, sizes: Mapping[str, int], ranges: Ranges, seed: int
+) -> dict[str, Array]:
+    """One array per input, each a pure function of its name, the sizes and the seed.
+
+    Inputs with a range are uniform in it; parameters (a dot in their names) are as `models.weights`
+    draws them, N(0, 1/fan-in); other reals are normal, indices within what gathers allow.
+    """
+    found = random_inputs(graph, sizes, seed)
+    found |= {n: a for n, a in weights(graph, sizes, seed).items() if _is_real(graph, n)}
+    bound = bind(graph, dict(sizes))
+    return found | {n: _uniform(bound.input(n), r, seed) for n, r in ranges.items()}
+
+
+def _is_real(graph: Graph, name: str) -> bool:
+    return graph.input(name).sort is REAL
+
+
+def _uniform(i: Input, span: tuple[float, float], seed: int) -> Array:
+    rng = np.random.default_rng((seed, zlib.crc32(i.name.encode())))
+    drawn = rng.uniform(*span, tuple(p.constant for p in i.shape)).astype(np.float32)
+    return np.clip(drawn, *span)
+
+
+def check_ranges(inputs: Mapping[str, Array], ranges: Ranges) -> None:
+    """Raise BudgetError naming the first element of an input that is outside its range."""
+    for name, (lo, hi) in ranges.items():
+        values = np.asarray(inputs[name], np.float64)
+        outside = ~((values >= lo) & (values <= hi))
+        if outside.any():
+            at = np.unravel_index(int(np.argmax(outside)), values.shape)
+            place = ", ".join(str(int(k)) for k in at)
+            raise BudgetError(
+                f"input {name!r} holds {values[at]:g} at [{place}], outside its stated range "
+                f"{lo:g}:{hi:g} ({int(outside.sum())} of {values.size} elements are)"
+            )

@@ -1,0 +1,122 @@
+"""T = Σ|terms| of every element of a program: the scale that rounding in sums is measured by.
+
+Defines `terms_of`. Relies on f64 evaluation of nodes changed to sum magnitudes. It bounds nothing.
+
+Of a reduction T sums the magnitudes of what is summed: Σ|body| of a sum, the weighted mean of |v|
+of an online softmax, the mean of |x| of Welford's. Of a map T follows sums, products, negations and
+choices of its sources' T; any other function starts anew with the magnitude of its value. T is
+never below the magnitude of the element itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tang.budget.report_isolate import Tile, isolated, sources_of, split_sums
+from tang.interpreter import fast_interpret
+from tang.ir import derived
+from tang.ir.expr import REAL, Expr, apply, arg, walk
+from tang.ir.graph import Comprehension, Graph, Input
+from tang.ir.monoids import ONLINE_SOFTMAX, SUM, WELFORD, product
+from tang.ir.view import Read, Ref
+
+Array = npt.NDArray[Any]
+Tensors = Mapping[Ref, Array]
+
+
+def terms_of(graph: Graph, exact: Tensors) -> dict[Ref, Array]:
+    """T of every real tensor of a program whose extents are numbers, inputs included."""
+    found = {Ref(i.name): np.abs(exact[Ref(i.name)]) for i in graph.inputs if i.sort is REAL}
+    for node in graph.nodes:
+        found |= terms_of_node(graph, node, exact, found)
+    return found
+
+
+def terms_of_node(
+    graph: Graph, node: Comprehension, exact: Tensors, terms: Tensors, tile: Tile | None = None
+) -> dict[Ref, Array]:
+    """T of every real result of a node, from the values and the T of its sources."""
+    alone = isolated(graph, node, tile)
+    names = sources_of(node)
+    data = {name: exact[ref] for ref, name in names.items()}
+    if node.monoid is None:
+        changed = _of_map(alone)
+        data |= {_scale(n): terms[r] for r, n in names.items() if r in terms}
+    else:
+        changed = split_sums(_of_reduction(alone))
+    values = fast_interpret(changed, {i.name: data[i.name] for i in changed.inputs})
+    sorts = {n: node.tensor(n).sort for n in node.output_names()}
+    found = {Ref(node.name, n): np.abs(a) for n, a in values.items() if sorts[n] is REAL}
+    return {r: np.fmax(a, np.abs(_part(exact[r], r, node, tile))) for r, a in found.items()}
+
+
+def _part(values: Array, ref: Ref, node: Comprehension, tile: Tile | None) -> Array:
+    return values if tile is None else values[tile.of(node.tensor(ref.output).dims)]
+
+
+def _of_reduction(alone: Graph) -> Graph:
+    """The reduction of magnitudes, where the monoid sums what it is given; else as it is."""
+    (node,) = alone.nodes
+    count = len(node.body)
+    if node.monoid == ONLINE_SOFTMAX:
+        body = (node.body[0], *(_magnitude(e) for e in node.body[1:]))
+    elif node.monoid in (SUM, WELFORD) or node.monoid == product(*[SUM] * count):
+        body = tuple(_magnitude(e) for e in node.body)
+    else:
+        return alone
+    return replace(alone, nodes=(replace(node, body=body),))
+
+
+def _magnitude(e: Expr) -> Expr:
+    """|e|; of a product the product of magnitudes, which stays one of factors."""
+    if e.sort is not REAL:
+        return e
+    if e.op == "mul":
+        return apply("mul", *(_magnitude(a) for a in e.args))
+    return derived.absolute(e)
+
+
+def _scale(name: str) -> str:
+    """The input that holds the T of a source."""
+    return f"terms of {name}"
+
+
+def _of_map(alone: Graph) -> Graph:
+    """The map of T: it reads its sources' values, and their T where T follows from T."""
+    (node,) = alone.nodes
+    real = [i for i, r in enumerate(node.reads) if alone.sort(r.source) is REAL]
+    places = {read: len(node.reads) + k for k, read in enumerate(real)}
+    reads = tuple(Read(Ref(_scale(node.reads[i].source.node)), node.reads[i].view) for i in real)
+    used = {r.source.node for r in reads}
+    extra = tuple(Input(_scale(i.name), i.shape) for i in alone.inputs if _scale(i.name) in used)
+    body = tuple(_follow(e, places) for e in node.body)
+    changed = replace(node, reads=(*node.reads, *reads), body=body)
+    return replace(alone, inputs=(*alone.inputs, *extra), nodes=(changed,))
+
+
+def _follow(root: Expr, places: Mapping[int, int]) -> Expr:
+    """T of an expression over the T of its reads."""
+    if root.sort is not REAL:
+        return root
+    done: dict[int, Expr] = {}
+    for e in walk(root):
+        if e.sort is REAL:
+            done[id(e)] = _step(e, done, places)
+    return done[id(root)]
+
+
+def _step(e: Expr, done: Mapping[int, Expr], places: Mapping[int, int]) -> Expr:
+    if e.op == "arg" and isinstance(e.payload, int):
+        return arg(places[e.payload])
+    if e.op in ("add", "mul"):
+        return apply(e.op, *(done[id(a)] for a in e.args))
+    if e.op == "neg":
+        return done[id(e.args[0])]
+    if e.op == "select":
+        return apply("select", e.args[0], *(done[id(a)] for a in e.args[1:]))
+    return derived.absolute(e)
