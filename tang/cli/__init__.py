@@ -1,4 +1,4 @@
-"""The command line: `tang fuzz|verify|emit|show|rules|prove|doctor`.
+"""The command line: `tang fuzz|verify|budget|tolerance|emit|show|rules|prove|doctor`.
 
 Exit codes: 0 all is well, 1 something was found, 2 the request was wrong. Each command lives in a
 module of its own and imports what it needs when it runs, so `tang --help` stays fast.
@@ -10,6 +10,7 @@ import sys
 
 import typer
 
+from tang.cli.budget import command as budget
 from tang.cli.doctor import command as doctor
 from tang.cli.emit import command as emit
 from tang.cli.fuzz import command as fuzz
@@ -25,6 +26,8 @@ A program is a JSON file or FILE.py:NAME, where NAME is a tang.Graph (default: g
 
   tang fuzz --backends c --examples 500     differential fuzzing of every rung
   tang verify examples/attention.py         check one program, rung by rung
+  tang budget examples/attention.py --precision bf16 --rel 1e-2 --abs 1e-3
+                                            is a precision safe, before it runs
   tang emit examples/matmul.py --target c   print its kernels
   tang show examples/attention.py --trace   how rules rewrite it, step by step
   tang rules                                the rewrite rules
@@ -39,6 +42,7 @@ app = typer.Typer(
 )
 app.command("fuzz")(fuzz)
 app.command("verify")(verify)
+app.command("budget")(budget)
 app.command("emit")(emit)
 app.command("show")(show)
 app.command("rules")(rules)
