@@ -146,8 +146,23 @@ class BudgetReport:
         return _safe(self) if self.ok else _unsafe(self)
 
     def to_text(self) -> str:
-        parts = [self.sentence(), "", *_table(self.rows), "", *_notes(self), *self.front]
+        parts = [self.sentence(), "", *_table(self.rows), "", *self.notes(), *self.front]
         return "\n".join(parts)
+
+    def notes(self) -> list[str]:
+        """What the numbers are."""
+        source = "given inputs" if self.given else f"random inputs of seed {self.seed}"
+        notes = [
+            f"{_samples(self)}, {source}; error = |value - f64|, bound = sound for these inputs, "
+            "ratio = bound / error",
+            "small letters: compared with the budget of the outputs, which is not asked of them",
+        ]
+        if self.tiles:
+            notes.append(
+                "tiles of up to 64 x 64 points a node; what a tile reads is rounded as it is "
+                "stored, and summed in f64 (--whole replays every element)"
+            )
+        return notes
 
     def to_data(self) -> dict[str, object]:
         """The report as JSON takes it; numbers that are none of JSON's are text."""
@@ -335,18 +350,3 @@ def _lines(rows: Sequence[Row]) -> list[tuple[str, ...]]:
     name, *rest = cells(_nearest(inputs))
     first = (f"{len(inputs)} inputs, worst: {name}", *rest)
     return [first, *(cells(r) for r in rows if not r.is_input)]
-
-
-def _notes(report: BudgetReport) -> list[str]:
-    source = "given inputs" if report.given else f"random inputs of seed {report.seed}"
-    notes = [
-        f"{_samples(report)}, {source}; error = |value - f64|, bound = sound for these inputs, "
-        "ratio = bound / error",
-        "small letters: compared with the budget of the outputs, which is not asked of them",
-    ]
-    if report.tiles:
-        notes.append(
-            "tiles of up to 64 x 64 points a node; what a tile reads is rounded as it is stored, "
-            "and summed in f64 (--whole replays every element)"
-        )
-    return notes
