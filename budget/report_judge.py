@@ -1,6 +1,6 @@
 """Rows of a report from samples: errors against budgets, and where errors come from.
 
-Defines `rows_of`, `culprit_of` and `keeps`. Relies on the rule of `tang.emulator.budget` for what
+Defines `rows_of`, `used_of` and `culprit_of`. Relies on the rule of `tang.emulator.budget` for what
 is allowed. It measures nothing itself, but for the share that one source has in an error.
 """
 
@@ -260,21 +260,20 @@ def _worst(
 # --- verdicts and culprits ------------------------------------------------------------------------
 
 
-def keeps(
+def used_of(
     value: Array,
     exact: Array,
-    wanted: Wanted,
+    budget: ErrorBudget,
     format_: Format | None,
     terms: Array | None = None,
-) -> bool:
-    """Whether a tensor keeps its budget."""
+) -> float:
+    """The part of its budget that a tensor takes: above 1 it is over, infinite where it is lost."""
     flat, reference = np.ravel(np.asarray(value, np.float64)), np.ravel(exact).astype(np.float64)
-    scales = None if terms is None else [terms]
     error = _error(flat, reference)
-    used = _used(error, _allowed(reference, wanted.budget, format_, scales))
-    share = wanted.budget.percentile if wanted.budget else 100.0
-    standing = _standing(used, _nth(used, share), 0.0, 0.0, error)
-    return standing is not Standing.OVER
+    if not np.all(np.isfinite(error)):
+        return math.inf
+    used = _used(error, _allowed(reference, budget, format_, None if terms is None else [terms]))
+    return _at(used, _nth(used, budget.percentile))
 
 
 def culprit_of(setting: Setting, measured: Measured, ref: Ref) -> tuple[list[Ref], str]:

@@ -18,12 +18,11 @@ from tang.budget.precision import applied
 from tang.budget.report import BudgetReport, Cure, Row, Standing
 from tang.budget.report_inputs import Ranges, check_ranges, checked_ranges, drawn_inputs
 from tang.budget.report_judge import (
-    Wanted,
     culprit_of,
     cut,
-    keeps,
     name_of,
     rows_of,
+    used_of,
     wanted_of,
 )
 from tang.budget.report_samples import (
@@ -35,10 +34,10 @@ from tang.budget.report_samples import (
     stored_everywhere,
 )
 from tang.budget.report_terms import terms_of
-from tang.emulator.budget import Budgets, budgets_from
+from tang.emulator.budget import Budgets, ErrorBudget, budgets_from
 from tang.errors import BudgetError
 from tang.ir.bind import bind, infer_sizes
-from tang.ir.expr import REAL
+from tang.ir.format import Format, format_named
 from tang.ir.graph import Graph
 from tang.ir.validate import validate
 from tang.ir.view import Ref
@@ -246,30 +245,37 @@ def _lifted(s: NodeSchedule) -> NodeSchedule:
 
 def _trial(case: Case, measured: Sequence[Measured]) -> Callable[[Schedule], bool]:
     """Whether every judged tensor keeps its budget under another schedule, on all samples."""
+    return lambda schedule: used_under(case, measured, schedule) <= 1
+
+
+def used_under(case: Case, measured: Sequence[Measured], schedule: Schedule) -> float:
+    """The largest part of its budget that a judged tensor takes under another schedule."""
     judged = {
-        s.ref: w for s in measured[0].samples
-        if (w := wanted_of(case.graph, case.budgets, s.ref)).judged
+        s.ref: w.budget for s in measured[0].samples
+        if (w := wanted_of(case.graph, case.budgets, s.ref)).judged and w.budget is not None
     }  # fmt: skip
-
-    def within(schedule: Schedule) -> bool:
-        return all(_holds(case, k, m, judged, schedule) for k, m in enumerate(measured))
-
-    return within
+    parts = (_used_by(case, k, m, judged, schedule) for k, m in enumerate(measured))
+    return max(parts, default=0.0)
 
 
-def _holds(
-    case: Case, k: int, measured: Measured, judged: Mapping[Ref, Wanted], schedule: Schedule
-) -> bool:
+def _used_by(
+    case: Case, k: int, measured: Measured, judged: Mapping[Ref, ErrorBudget], schedule: Schedule
+) -> float:
     before = (stored_everywhere(case.graph, case.schedule), measured) if case.tiles else None
-    setting = case.settings[k]
-    found = outputs_under(setting, schedule, list(judged), case.seed, before=before)
+    found = outputs_under(case.settings[k], schedule, list(judged), case.seed, before=before)
+    worst = 0.0
     for ref, (value, exact) in found.items():
-        sample, wanted = measured.of(ref), judged[ref]
-        if sample is None or wanted.budget is None:
+        sample, terms = measured.of(ref), None
+        if sample is None:
             continue
-        terms = None
-        if wanted.budget.c and case.graph.sort(ref) is REAL:
+        if judged[ref].c and sample.format is not None:
             terms = cut(case.terms(k, ref), sample, case.graph)
-        if not keeps(value, exact, wanted, sample.format, terms):
-            return False
-    return True
+        format_ = None if sample.format is None else storage_of(schedule, ref)
+        worst = max(worst, used_of(value, exact, judged[ref], format_, terms))
+    return worst
+
+
+def storage_of(schedule: Schedule, ref: Ref) -> Format:
+    """The format in which a schedule stores a tensor."""
+    kind = schedule.of(ref.node).storage
+    return kind if isinstance(kind, Format) else format_named(kind.value)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tang.budget.report_isolate import Tile, isolated, sources_of, split_sums
+from tang.budget.report_isolate import isolated, sources_of, split_sums
 from tang.interpreter import fast_interpret
 from tang.ir import derived
 from tang.ir.expr import REAL, Expr, apply, arg, walk
@@ -29,47 +29,46 @@ Array = npt.NDArray[Any]
 Tensors = Mapping[Ref, Array]
 
 
-def terms_of(graph: Graph, exact: Tensors) -> dict[Ref, Array]:
-    """T of every real tensor of a program whose extents are numbers, inputs included."""
+def terms_of(graph: Graph, exact: Tensors, *, through: bool = False) -> dict[Ref, Array]:
+    """T of every real tensor of a program whose extents are numbers, inputs included.
+
+    through  T of a reduction sums the T of its sources instead of their magnitudes: the program
+             over |inputs| with every subtraction an addition, which whole-program bounds are of
+    """
     found = {Ref(i.name): np.abs(exact[Ref(i.name)]) for i in graph.inputs if i.sort is REAL}
     for node in graph.nodes:
-        found |= terms_of_node(graph, node, exact, found)
+        found |= _of_node(graph, node, exact, found, through)
     return found
 
 
-def terms_of_node(
-    graph: Graph, node: Comprehension, exact: Tensors, terms: Tensors, tile: Tile | None = None
+def _of_node(
+    graph: Graph, node: Comprehension, exact: Tensors, terms: Tensors, through: bool
 ) -> dict[Ref, Array]:
     """T of every real result of a node, from the values and the T of its sources."""
-    alone = isolated(graph, node, tile)
-    names = sources_of(node)
+    alone, names = isolated(graph, node), sources_of(node)
     data = {name: exact[ref] for ref, name in names.items()}
-    if node.monoid is None:
-        changed = _of_map(alone)
+    summed = _summed(node)
+    if node.monoid is None or (through and any(summed)):
+        alone = _followed(alone, summed)
         data |= {_scale(n): terms[r] for r, n in names.items() if r in terms}
     else:
-        changed = split_sums(_of_reduction(alone))
-    values = fast_interpret(changed, {i.name: data[i.name] for i in changed.inputs})
+        body = zip(node.body, summed, strict=True)
+        changed = tuple(_magnitude(e) if is_summed else e for e, is_summed in body)
+        alone = replace(alone, nodes=(replace(alone.nodes[0], body=changed),))
+    alone = split_sums(alone)
+    values = fast_interpret(alone, {i.name: data[i.name] for i in alone.inputs})
     sorts = {n: node.tensor(n).sort for n in node.output_names()}
     found = {Ref(node.name, n): np.abs(a) for n, a in values.items() if sorts[n] is REAL}
-    return {r: np.fmax(a, np.abs(_part(exact[r], r, node, tile))) for r, a in found.items()}
+    return {r: np.fmax(a, np.abs(exact[r])) for r, a in found.items()}
 
 
-def _part(values: Array, ref: Ref, node: Comprehension, tile: Tile | None) -> Array:
-    return values if tile is None else values[tile.of(node.tensor(ref.output).dims)]
-
-
-def _of_reduction(alone: Graph) -> Graph:
-    """The reduction of magnitudes, where the monoid sums what it is given; else as it is."""
-    (node,) = alone.nodes
+def _summed(node: Comprehension) -> tuple[bool, ...]:
+    """Which bodies are terms of a sum; those of a map count as such."""
     count = len(node.body)
     if node.monoid == ONLINE_SOFTMAX:
-        body = (node.body[0], *(_magnitude(e) for e in node.body[1:]))
-    elif node.monoid in (SUM, WELFORD) or node.monoid == product(*[SUM] * count):
-        body = tuple(_magnitude(e) for e in node.body)
-    else:
-        return alone
-    return replace(alone, nodes=(replace(node, body=body),))
+        return (False, *(True for _ in node.body[1:]))
+    sums = node.monoid in (None, SUM, WELFORD) or node.monoid == product(*[SUM] * count)
+    return (sums,) * count
 
 
 def _magnitude(e: Expr) -> Expr:
@@ -86,15 +85,16 @@ def _scale(name: str) -> str:
     return f"terms of {name}"
 
 
-def _of_map(alone: Graph) -> Graph:
-    """The map of T: it reads its sources' values, and their T where T follows from T."""
+def _followed(alone: Graph, summed: tuple[bool, ...]) -> Graph:
+    """The node of T: it reads its sources' values, and their T where T follows from T."""
     (node,) = alone.nodes
     real = [i for i, r in enumerate(node.reads) if alone.sort(r.source) is REAL]
     places = {read: len(node.reads) + k for k, read in enumerate(real)}
     reads = tuple(Read(Ref(_scale(node.reads[i].source.node)), node.reads[i].view) for i in real)
     used = {r.source.node for r in reads}
     extra = tuple(Input(_scale(i.name), i.shape) for i in alone.inputs if _scale(i.name) in used)
-    body = tuple(_follow(e, places) for e in node.body)
+    pairs = zip(node.body, summed, strict=True)
+    body = tuple(_follow(e, places) if is_summed else e for e, is_summed in pairs)
     changed = replace(node, reads=(*node.reads, *reads), body=body)
     return replace(alone, inputs=(*alone.inputs, *extra), nodes=(changed,))
 

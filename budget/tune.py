@@ -1,0 +1,237 @@
+"""A search for cheaper formats: one move at a time, kept where the program stays within budget.
+
+Defines `tune_precision`, `search`, `Tuned`, `Move` and `Point`. Relies on the measurements of
+`report_run` and on the bytes of plans as lowering makes them; no device is asked. A greedy search
+has no claim to the best schedule, only to one that keeps the budget by the judge that was given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Any, Final
+
+import numpy as np
+
+from tang.budget.report_run import INPUTS, Case, Question, case_of, used_under
+from tang.budget.report_samples import measure
+from tang.errors import BudgetError
+from tang.ir.format import Format
+from tang.ir.graph import Graph
+from tang.kernel.ir import BF16, F16, Type
+from tang.kernel.lower import lower
+from tang.kernel.narrow import E4M3FN, is_coded
+from tang.kernel.plan import Buffer, Plan
+from tang.kernel.schedule import NodeSchedule, Schedule, bytes_of, name_of
+from tang.schedule.serial import format_from_json
+
+Kind = Type | Format
+Judge = Callable[[Schedule], float]
+"""The part of the budget that a schedule takes: 1 and below is within."""
+
+CANDIDATES: Final[tuple[Kind, ...]] = (BF16, F16, E4M3FN)
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One tensor stored in another format: what it saved, and what the program's error became."""
+
+    node: str
+    before: str
+    after: str
+    saved: int
+    used: float
+    kept: bool
+
+    def __str__(self) -> str:
+        fate = "kept" if self.kept else "refused"
+        return (
+            f"{fate:8}{self.node}: {self.before} -> {self.after}, saves {self.saved:,} bytes, "
+            f"takes {100 * self.used:.3g}% of the budget"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A schedule on the way: bytes that its kernels move, and the part of the budget it takes."""
+
+    bytes: int
+    used: float
+    formats: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tuned:
+    """What a search found.
+
+    schedule  the cheapest that keeps the budget;  moves  all that were tried, in order
+    front     schedules within the budget that no other one beats in both bytes and error
+    """
+
+    schedule: Schedule
+    moves: tuple[Move, ...]
+    front: tuple[Point, ...]
+
+    def lines(self) -> list[str]:
+        """The moves and the Pareto front as text."""
+        head = [f"{'bytes':>14}  {'of budget':>9}  after"]
+        rows = [
+            f"{p.bytes:>14,}  {100 * p.used:>8.3g}%  {_after(len(p.formats))}" for p in self.front
+        ]
+        return [*map(str, self.moves), "", *head, *rows]
+
+
+def _after(count: int) -> str:
+    if count < 2:
+        return "the first move kept" if count else "nothing: the start"
+    return f"the first {count} moves kept"
+
+
+def tune_precision(
+    graph: Graph,
+    budget: object,
+    *,
+    inputs: Mapping[str, Any] | None = None,
+    candidates: Sequence[Kind | str] = CANDIDATES,
+    start: object = "f32",
+    certified: bool = False,
+    samples: int = 1,
+    seed: int = 0,
+    sizes: Mapping[str, int] | None = None,
+    ranges: Mapping[str, tuple[float, float]] | None = None,
+    rules: Iterable[str] | None = None,
+) -> Tuned:
+    """Lower the formats of stored tensors, one at a time, as long as the program keeps a budget.
+
+    budget      an ErrorBudget, Budgets, or a mapping of them by output or node
+    inputs      arrays by name; None draws `samples` sets of them from `seed`
+    candidates  formats of storage, by object or name; accumulators stay as they are
+    start       the precision that the search begins with, which has to keep the budget
+    certified   judge by certificate, for all inputs within `ranges`, instead of by samples
+    The result depends on the arguments alone. Raises BudgetError where the start is over budget.
+    """
+    asked = Question(
+        budget=budget, inputs=inputs, samples=samples, seed=seed, sizes=sizes or {},
+        ranges=ranges or {}, rules=rules, certified=certified,
+    )  # fmt: skip
+    case = case_of(graph, start, asked)
+    return search(case.graph, case.schedule, judge_of(case, asked), candidates, seed)
+
+
+def judge_of(case: Case, asked: Question) -> Judge:
+    """How schedules are judged: by samples, or by certificate where that is asked for."""
+    measured = [measure(s, case.schedule, case.seed, tiles=case.tiles) for s in case.settings]
+    return lambda schedule: used_under(case, measured, schedule)
+
+
+def search(
+    graph: Graph,
+    start: Schedule,
+    judge: Judge,
+    candidates: Sequence[Kind | str] = CANDIDATES,
+    seed: int = 0,
+) -> Tuned:
+    """The greedy search, for any judge; extents of the graph are numbers.
+
+    Tensors are taken by the bytes that their cheapest format saves, ties in an order drawn from
+    the seed; each gets the cheapest candidate with which the judge finds the program within.
+    """
+    kinds = [_kind(c) for c in candidates]
+    now, used = start, judge(start)
+    if not used <= 1:
+        raise BudgetError(
+            f"the search starts over budget ({100 * used:.3g}% of it): allow more, or start with "
+            "finer formats"
+        )
+    points = [Point(moved_bytes(lower(graph, start)), used, ())]
+    moves: list[Move] = []
+    for name in _in_order(graph, start, kinds, seed):
+        for move, schedule in _moves(graph, now, name, kinds, judge):
+            moves.append(move)
+            if move.kept:
+                now = schedule
+                size = moved_bytes(lower(graph, now))
+                points.append(Point(size, move.used, _changes(graph, start, now)))
+                break
+    return Tuned(now, tuple(moves), tuple(front_of(points)))
+
+
+def moved_bytes(plan: Plan) -> int:
+    """The bytes of all buffers that each kernel of a plan reads or writes, once per kernel."""
+    sizes = {b.name: _bytes(b) for b in plan.buffers}
+    return sum(sizes[name] for launch in plan.launches for name in dict.fromkeys(launch.buffers))
+
+
+def _bytes(buffer: Buffer) -> int:
+    """A buffer in a device's memory, where formats of up to 8 bits are codes of one byte."""
+    coded = buffer.conversion is not None and is_coded(buffer.conversion.format)
+    return prod(p.constant for p in buffer.shape) * (1 if coded else buffer.type.bytes)
+
+
+def front_of(points: Sequence[Point]) -> list[Point]:
+    """The points that no other one beats in both, from the most bytes to the fewest."""
+    kept: list[Point] = []
+    for p in sorted(points, key=lambda p: (p.bytes, p.used)):
+        if not kept or p.used < kept[-1].used:
+            kept.append(p)
+    return kept[::-1]
+
+
+# --- moves ----------------------------------------------------------------------------------------
+
+
+def _kind(candidate: Kind | str) -> Kind:
+    if isinstance(candidate, str):
+        return format_from_json(candidate, "candidates")
+    return candidate
+
+
+def _in_order(graph: Graph, start: Schedule, kinds: Sequence[Kind], seed: int) -> list[str]:
+    """The tensors whose format can be lowered, those first that save most."""
+    full = moved_bytes(lower(graph, start))
+    saved: dict[str, int] = {}
+    for name in (INPUTS, *(n.name for n in graph.nodes)):
+        sizes = [moved_bytes(lower(graph, stored_as(start, graph, name, k))) for k in kinds]
+        saved[name] = full - min(sizes, default=full)
+    rng = np.random.default_rng(seed)
+    ties = {name: float(rng.random()) for name in saved}
+    return sorted((n for n in saved if saved[n] > 0), key=lambda n: (-saved[n], ties[n]))
+
+
+def _moves(
+    graph: Graph, now: Schedule, name: str, kinds: Sequence[Kind], judge: Judge
+) -> Iterable[tuple[Move, Schedule]]:
+    """A tensor in every cheaper format, the cheapest first, judged one by one."""
+    before = now.default.storage if name == INPUTS else now.of(name).storage
+    full = moved_bytes(lower(graph, now))
+    for kind in sorted(kinds, key=bytes_of):
+        schedule = stored_as(now, graph, name, kind)
+        saved = full - moved_bytes(lower(graph, schedule))
+        if saved > 0:
+            used = judge(schedule)
+            move = Move(name, name_of(before), name_of(kind), saved, used, used <= 1)
+            yield move, schedule
+
+
+def stored_as(schedule: Schedule, graph: Graph, name: str, kind: Kind) -> Schedule:
+    """The schedule with one node's results, or all inputs, stored in a format."""
+    chosen = schedule.by_name(graph)
+    nodes = tuple((n, _stored(s, kind) if n == name else s) for n, s in chosen.items())
+    default = _stored(schedule.default, kind) if name == INPUTS else schedule.default
+    return replace(schedule, nodes=nodes, default=default)
+
+
+def _stored(s: NodeSchedule, kind: Kind) -> NodeSchedule:
+    return replace(s, storage=kind)
+
+
+def _changes(graph: Graph, start: Schedule, now: Schedule) -> tuple[tuple[str, str], ...]:
+    """What is stored otherwise than at the start."""
+    found = []
+    if now.default.storage != start.default.storage:
+        found.append((INPUTS, name_of(now.default.storage)))
+    for n in graph.nodes:
+        if now.of(n.name).storage != start.of(n.name).storage:
+            found.append((n.name, name_of(now.of(n.name).storage)))
+    return tuple(found)
