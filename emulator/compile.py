@@ -21,6 +21,7 @@ import numpy as np
 
 from tang.emulator import ints
 from tang.emulator.domain import Domain, Operation
+from tang.emulator.extremes import extreme_of
 from tang.emulator.formats import check_conversion
 from tang.emulator.ints import Lanes, Node
 from tang.emulator.machine import Machine, Site, Value
@@ -120,6 +121,9 @@ class Compiler:
     # --- operations -----------------------------------------------------------------------------
 
     def _op(self, e: Op, path: str) -> Node:
+        whole = self._extreme(e, path) if e.op == "select" else None
+        if whole is not None:
+            return whole
         args = tuple(self.expr(a, path) for a in e.args)
         operand = e.args[0].type if e.op != "select" else e.type
         if e.op == "select":
@@ -131,6 +135,14 @@ class Compiler:
         if operand is BOOL:
             return _applied(Operation(self.domain.logic[e.op]), args)
         return ints.operation(e.op, e.type, args, self.site(path))
+
+    def _extreme(self, e: Op, path: str) -> Node | None:
+        """A maximum, minimum or absolute value, where the domain takes it as one operation."""
+        found = extreme_of(e)
+        operation = None if found is None else self.domain.extreme(found[0], e.type)
+        if found is None or operation is None:
+            return None
+        return _applied(operation, tuple(self.expr(a, path) for a in found[1]))
 
     def _float_operation(self, op: str, operand: Type, path: str) -> Operation:
         """A row of OPS or MATH over floats, or a rounding to a narrow format."""

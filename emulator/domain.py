@@ -51,6 +51,11 @@ def exactly_rounded(conversion: Conversion, source: Type) -> Operation:
     return Operation(partial(narrowed, conversion))
 
 
+def no_extreme(kind: str, type_: Type) -> Operation | None:
+    """None: comparison and choice are taken one by one."""
+    return None
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Domain:
     """A number system for kernels.
@@ -70,6 +75,8 @@ class Domain:
     rounded    a rounding to a narrow format, of values of the type given
     tracks     whether lanes and elements carry taint
     logic      and, or, not, eq over truth values; select and choose where truth has three values
+    extreme    "max", "min" or "abs" of a type as one operation instead of a comparison and a
+               choice, or None where it has none
     """
 
     name: str
@@ -95,6 +102,7 @@ class Domain:
     decide: Callable[[Machine, Any], Any] = certain
     tracks: bool = False
     rounded: Callable[[Conversion, Type], Operation] = exactly_rounded
+    extreme: Callable[[str, Type], Operation | None] = no_extreme
 
 
 def to_integer(m: Machine, type_: Type, value: Value, site: Site) -> Value:

@@ -73,10 +73,14 @@ def shadow_under(profile: Profile, native: Native = no_native) -> Domain:
     def conversion(type_: Type, source: Type) -> Callable[[Any], Shadowed]:
         return _moved(SHADOW.to_float(type_, source), inner.to_float(type_, source), source)
 
+    def extreme(kind: str, type_: Type) -> Operation | None:
+        return None if special(profile, "lt", type_) else SHADOW.extreme(kind, type_)
+
     return replace(
         SHADOW,
         name=_name("shadow", profile, native),
         operation=operation,
+        extreme=extreme,
         to_float=conversion,
         inner=inner,
         call=_call,

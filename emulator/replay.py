@@ -36,6 +36,7 @@ from tang.kernel.plan import Buffer, Launch, Plan, Role
 from tang.kernel.profile import IEEE, Profile
 
 Array = npt.NDArray[Any]
+Planes = Mapping[str, Mapping[str, Array]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,6 +81,7 @@ def replay(
     observer: Observer | None = None,
     profile: Profile = IEEE,
     native: Native = no_native,
+    planes: Planes | None = None,
 ) -> Replay:
     """Run every launch of a plan on its inputs.
 
@@ -91,13 +93,15 @@ def replay(
                 the values in formats alone
     profile     of the device that is followed, in "formats" and "shadow"
     native      gives the results of rows that it rounds in its own way
+    planes      by buffer and plane what is known of inputs beyond their values: the "shadow" and
+                the "bound" of data that was rounded before
     Raises GraphError for missing, unknown or misshapen inputs.
     """
     chosen = domain_named(domain, profile, native) if isinstance(domain, str) else domain
     arrays = {name: np.asarray(value) for name, value in inputs.items()}
     if sizes is None:
         sizes = infer_sizes(plan.graph, {n: a.shape for n, a in arrays.items()})
-    session = _Session(chosen, dict(sizes), sanitize, abstracted, observer)
+    session = _Session(chosen, dict(sizes), sanitize, abstracted, observer, planes or {})
     _check_names(plan, arrays)
     memory = {b.name: session.buffer(b, arrays) for b in plan.buffers}
     for launch in plan.launches:
@@ -120,14 +124,16 @@ def replay_launch(
     observer: Observer | None = None,
     profile: Profile = IEEE,
     native: Native = no_native,
+    planes: Planes | None = None,
 ) -> Replay:
     """Run one launch on the given state of its buffers, which stays unchanged.
 
     Buffers that the kernel may write count as uninitialised unless `valid` says which elements
     hold data; each of their elements must be written. The result's `buffers` has the new state.
+    `planes` says of buffers what their values do not, as for `replay`.
     """
     chosen = domain_named(domain, profile, native) if isinstance(domain, str) else domain
-    session = _Session(chosen, dict(sizes), sanitize, abstracted, observer)
+    session = _Session(chosen, dict(sizes), sanitize, abstracted, observer, planes or {})
     known = dict(valid or {})
     memory: dict[str, _Memory] = {}
     writable = {n for n, p in zip(launch.buffers, launch.kernel.params, strict=True) if p.writable}
@@ -154,6 +160,7 @@ class _Session:
         sanitize: bool,
         abstracted: bool,
         observer: Observer | None,
+        planes: Planes,
     ) -> None:
         require_subnormals()
         self.domain = domain
@@ -161,6 +168,7 @@ class _Session:
         self.sanitize = sanitize
         self.abstracted = abstracted
         self.observer = observer
+        self.planes = planes
         self.journal = Journal()
 
     # --- buffers --------------------------------------------------------------------------------
@@ -181,11 +189,20 @@ class _Session:
         if type_.is_float:
             with np.errstate(all="ignore"):
                 parts = tuple(np.array(p) for p in self.domain.read(type_, flat))
+            parts = self._known(name, parts)
         else:
             parts = (_exact(name, type_, flat),)
         if not flat.size:
             parts = allocate(self.domain, type_, 0)
         return self._memory(name, type_, shape, parts, None)
+
+    def _known(self, name: str, parts: Value) -> Value:
+        """The planes of a buffer, with what the caller knows of them."""
+        known = self.planes.get(name)
+        if known is None:
+            return parts
+        pairs = zip(self.domain.planes, parts, strict=True)
+        return tuple(np.array(known.get(n, p), p.dtype).reshape(-1) for n, p in pairs)
 
     def _memory(
         self, name: str, type_: Type, shape: tuple[int, ...], planes: Value, valid: Array | None

@@ -169,6 +169,33 @@ def record_flip(
             )
 
 
+def _extreme(kind: str, type_: Type) -> Operation:
+    """max, min or abs: each side chooses for itself, and no decision is taken.
+
+    |max(x̂, ŷ) − max(x, y)| ≤ max(e_x, e_y), and the bound of the one where it is clearly larger.
+    """
+    if kind == "abs":
+        return Operation(lambda x: Shadowed(_absolute(x[0]), _absolute(x[1]), x[2]))
+    less = formats.function("lt", type_)
+    larger = kind == "max"
+
+    def extreme(x: Shadowed, y: Shadowed) -> Shadowed:
+        taken, other = less(x[0], y[0]), less(x[1], y[1])
+        first, second = (y, x) if larger else (x, y)
+        value = np.where(taken, first[0], second[0])[()]
+        shadow = np.where(other, first[1], second[1])[()]
+        clear = np.abs(_wide(x[0]) - _wide(y[0])) > (x[2] + y[2]) * SLACK
+        either = np.maximum(x[2], y[2])
+        bound = np.where(clear & (taken == other), np.where(taken, first[2], second[2]), either)
+        return Shadowed(value, shadow, bound[()])
+
+    return Operation(extreme)
+
+
+def _absolute(x: Value) -> Value:
+    return np.where(x < 0, -x, x)[()]
+
+
 # --- conversions and memory -----------------------------------------------------------------------
 
 
@@ -307,4 +334,5 @@ SHADOW: Final = Domain(
     enter=lambda value: value.value,
     tracks=True,
     rounded=_rounded,
+    extreme=_extreme,
 )

@@ -75,10 +75,10 @@ def summary(subject: Subject) -> Found:
 
 def _ratios(planes: Planes) -> npt.NDArray[np.float64]:
     """Bound over error, where there is an error."""
-    with np.errstate(invalid="ignore"):
+    with np.errstate(all="ignore"):
         error = np.abs(planes.value - planes.shadow)
-    chosen = planes.usable & (error > 0) & np.isfinite(planes.bound)
-    return np.asarray(planes.bound[chosen] / error[chosen])
+        chosen = planes.usable & (error > 0) & np.isfinite(planes.bound)
+        return np.asarray(planes.bound[chosen] / error[chosen])
 
 
 def _vacuous(planes: Planes) -> npt.NDArray[np.bool_]:

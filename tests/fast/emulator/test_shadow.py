@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from emulator_kernels import GID, f, guarded, i, kernel, load, op, plan_of, store
+from emulator_kernels import GID, N, f, guarded, i, kernel, load, op, plan_of, store
 
 from tang.emulator.replay import replay
 from tang.kernel.ir import (
@@ -20,6 +20,7 @@ from tang.kernel.ir import (
     Declare,
     For,
     Function,
+    If,
     Let,
     Load,
     Op,
@@ -189,3 +190,32 @@ def test_a_value_whose_shadow_left_the_domain_has_no_finite_bound():
     assert got.outputs["y"].tolist() == [0.0, 0.0]
     assert np.isnan(got.planes["out"]["shadow"]).tolist() == [True, False]
     assert np.isinf(got.planes["out"]["bound"]).tolist() == [True, False]
+
+
+def _extremes():
+    """max(x/3·3, x), the smaller of the two, and the larger's distance from 1."""
+    t, x = Var(F32, "t"), Var(F32, "u")
+    largest = Op(F32, "select", (op("lt", t, x), x, t))
+    least = Op(F32, "select", (op("lt", t, x), t, x))
+    d = Var(F32, "d")
+    size = Op(F32, "select", (op("lt", d, f(0.0)), op("neg", d), d))
+    near = op("mul", op("div", load("x"), f(3.0)), f(3.0))
+    lets = (Let(t, near), Let(x, load("x")), Let(d, op("sub", largest, op("add", least, f(0.1)))))
+    return kernel(If(op("lt", GID, N), (*lets, store(size))))
+
+
+def test_extremes_take_no_decision_and_keep_their_bound():
+    got = shadowed(_extremes(), RNG.random(400).astype(np.float32))
+    assert not got.decisions
+    assert _holds(got)
+    assert not got.planes["out"]["taint"].any()
+    assert (got.planes["out"]["bound"] < 1e-5).all()
+
+
+def test_a_clearly_larger_side_gives_its_own_bound():
+    t = Var(F32, "t")
+    largest = Op(F32, "select", (op("lt", t, f(5.0)), f(5.0), t))
+    k = kernel(*guarded(Let(t, op("div", load("x"), f(3.0))), store(largest)))
+    got = shadowed(k, RNG.random(50))
+    assert (got.outputs["y"] == 5).all()
+    assert (got.planes["out"]["bound"] == 0).all()
