@@ -4,8 +4,21 @@ Gathers the names that users need. Relies on the whole compiler and on the verif
 numbers comes from `tang.emulator`; it computes no rounding of its own.
 """
 
+from tang.budget.data import certify_data
+from tang.budget.data_certificate import DataCertificate
+from tang.budget.data_check import check_data
 from tang.budget.emulation import emulate
+from tang.budget.files import load_inputs
+from tang.budget.html import report_html
 from tang.budget.levels import compare_levels
 from tang.budget.precision import PRESETS, precision_from
 
-__all__ = ["PRESETS", "compare_levels", "emulate", "precision_from"]
+__all__ = [
+    "PRESETS",
+    "DataCertificate",
+    "certify_data",
+    "check_data",
+    "compare_levels",
+    "emulate",
+    "precision_from",
+]

@@ -26,7 +26,7 @@ from tang.frontend import *  # noqa: F403 - the language is this package's surfa
 if TYPE_CHECKING:
     from tang.api import Program, compile
     from tang.autodiff import grad
-    from tang.budget import emulate
+    from tang.budget import emulate, from_torch, tune_precision
     from tang.rewrite import rewrite
 
 _ON_USE: Final = {
@@ -34,6 +34,8 @@ _ON_USE: Final = {
     "Program": "tang.api",
     "grad": "tang.autodiff",
     "emulate": "tang.budget",
+    "from_torch": "tang.budget",
+    "tune_precision": "tang.budget",
 }
 _PACKAGES: Final = frozenset(
     {
@@ -68,8 +70,10 @@ __all__ = [
     "compile",
     "emulate",
     "errors",
+    "from_torch",
     "grad",
     "rewrite",
+    "tune_precision",
     *frontend.__all__,
 ]
 
