@@ -14,6 +14,13 @@ from tang.emulator.budget import (
     budgets_from,
     within,
 )
+from tang.emulator.certificate import (
+    Certificate,
+    ShapeBound,
+    certificate_from_json,
+    certificate_to_json,
+)
+from tang.emulator.certify import certify, shape_bound
 from tang.emulator.domains import balls, domain_named
 from tang.emulator.fda import fda, fda_bits
 from tang.emulator.functions import call_function
@@ -28,16 +35,21 @@ __all__ = [
     "ATOMS",
     "FORMATS",
     "Budgets",
+    "Certificate",
     "Decision",
     "ErrorBudget",
     "Finding",
     "Kind",
     "Replay",
+    "ShapeBound",
     "accepts",
     "balls",
     "budget_from",
     "budgets_from",
     "call_function",
+    "certificate_from_json",
+    "certificate_to_json",
+    "certify",
     "domain_named",
     "evaluate",
     "fda",
@@ -46,5 +58,6 @@ __all__ = [
     "replay",
     "replay_launch",
     "round_to",
+    "shape_bound",
     "within",
 ]

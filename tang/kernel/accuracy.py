@@ -1,7 +1,7 @@
 """Accuracy of builtin functions: what languages promise, and what was measured, as data.
 
-Defines `Claim`, `DOCUMENTED` and `Accuracy`. Relies on the types of the kernel IR. It measures
-nothing (`tang/device/functions.py` does) and judges nothing (the rung `expand` does).
+Defines `Claim`, `DOCUMENTED`, `PORTABLE` and `Accuracy`. Relies on the types of the kernel IR. It
+measures nothing (`tang/device/functions.py` does) and judges nothing (the rung `expand` does).
 
 Errors are in ulps of the result's format at the true value. Documents mostly count from the
 correctly rounded result, so half an ulp is added to every claim by whoever applies it.
@@ -103,6 +103,23 @@ DOCUMENTED: Final[Mapping[str, Documented]] = {
     ),
 }
 """By language."""
+
+
+PORTABLE: Final[dict[str, float]] = {
+    "exp2": 1.08,
+    "log2": 0.87,
+    "sin": 0.9,
+    "cos": 0.91,
+    "atan2": 1.6,
+    "erf": 1.18,
+    "exp": 0.9,
+    "log": 0.85,
+    "tanh": 1.33,
+    "sigmoid": 2.41,
+}
+"""What each portable function claims, in ulps of the f32 result: measured maxima, rounded up, over
+all 2³² arguments (atan2: over samples). docs/maths.md says what an ulp is and gives the arguments;
+`tests/slow` measures again. Nothing is said of a device that flushes subnormals or contracts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,6 +39,7 @@ ALLOWED = {
         "tang.kernel.profile",  # how a device computes, as data: replay follows it
         "tang.kernel.schedule",  # formats and orders of sums, as data
         "tang.kernel.narrow",  # which roundings there are, as data
+        "tang.kernel.accuracy",  # what functions claim, as data
         "tang.interpreter",
     ),
 }

@@ -1,0 +1,322 @@
+"""Certificates: error bounds of a program as a list of elementary steps that can be checked.
+
+Defines `Claim`, `Step`, `NodeBound`, `Certificate` and `ShapeBound`, and the JSON form. Relies on
+nothing but the errors, so who checks a certificate needs no compiler. It bounds nothing:
+`certify.py` makes certificates, `certificate_check.py` checks them.
+
+What a claim says of a value, for every element of it. Let x be the exact real value, c the computed
+one. Where x is finite: lo ≤ x ≤ hi, and |c − x| ≤ relative·T + absolute, where T ≥ |x| is the
+magnitude of the element and T ≤ top. `pure` says T = |x|. Where x is an infinity or NaN, it is
+named in `special`, and c is the same. lo > hi says that no value is finite. An infinite `absolute`
+promises nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from tang.errors import BudgetError
+
+VERSION: Final = 1
+SPECIALS: Final = ("inf", "-inf", "nan")
+STRENGTHS: Final = ("shape", "range", "data")
+PROVENANCE: Final = ("spec", "exhaustive", "tested", "assumed")
+
+Parameter = int | float | str | bool
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What is known of a value; see the docstring of the module."""
+
+    lo: float
+    hi: float
+    top: float
+    relative: float = 0.0
+    absolute: float = 0.0
+    pure: bool = True
+    special: tuple[str, ...] = ()
+
+    @property
+    def error(self) -> float:
+        """E ≥ |c − x|: relative · top + absolute."""
+        scaled = self.relative * self.top if self.relative and self.top else 0.0
+        return scaled + self.absolute
+
+    @property
+    def empty(self) -> bool:
+        """Whether no value is finite."""
+        return self.lo > self.hi
+
+    @property
+    def size(self) -> float:
+        """The largest |x|."""
+        return 0.0 if self.empty else max(abs(self.lo), abs(self.hi))
+
+    @property
+    def exact(self) -> bool:
+        """Whether what is computed is what is meant."""
+        return self.relative == 0 and self.absolute == 0
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One elementary bound: a rule over the claims of earlier steps, and what it claims."""
+
+    rule: str
+    args: tuple[int, ...]
+    params: tuple[tuple[str, Parameter], ...]
+    claim: Claim
+
+    def param(self, name: str) -> Parameter:
+        """The parameter of that name; raises BudgetError where there is none."""
+        for key, value in self.params:
+            if key == name:
+                return value
+        raise BudgetError(f"rule {self.rule} has no parameter {name!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A number that bounds rest on, and what it rests on: a row of PROVENANCE, and the source."""
+
+    name: str
+    value: float
+    provenance: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class FormatFacts:
+    """What bounds need of a number format: precision, least normal exponent, largest number."""
+
+    name: str
+    p: int
+    emin: int
+    largest: float
+    infinity: bool = True
+    nan: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class NodeBound:
+    """The bound of one result of a node, as stored.
+
+    step       whose claim it is;  format  of storage, "" for indices and bools
+    lo, hi     of the exact values; error  E ≥ |computed − exact|
+    relative   c·u of |computed − exact| ≤ c·u·T + absolute, where T is the magnitude
+    overflow   "cannot overflow" or what may happen where;  nan, underflow  likewise
+    vacuous    the bound is not smaller than the largest value itself, or infinite
+    reason     why it is vacuous, or ""
+    """
+
+    node: str
+    output: str
+    format: str
+    step: int
+    lo: float
+    hi: float
+    error: float
+    relative: float
+    absolute: float
+    pure: bool
+    overflow: str
+    underflow: str
+    nan: str
+    vacuous: bool
+    reason: str = ""
+
+    @property
+    def finite(self) -> bool:
+        """Whether the error has a bound at all."""
+        return math.isfinite(self.error)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Certificate:
+    """Bounds of every result of a program under a schedule, and all that they rest on.
+
+    strength   a row of STRENGTHS;  freedom  "ieee" or "wgsl";  math  "portable" or a language
+    graph, schedule  digests (SHA-256) of what was certified
+    ranges     input → (lo, hi);  sizes  symbol → size;  assumed  input names without a range
+    seeds      of sampled data, for the strength data
+    """
+
+    strength: str
+    graph: str
+    schedule: str
+    freedom: str = "ieee"
+    math: str = "portable"
+    sizes: tuple[tuple[str, int], ...] = ()
+    ranges: tuple[tuple[str, float, float], ...] = ()
+    assumed: tuple[str, ...] = ()
+    seeds: tuple[int, ...] = ()
+    formats: tuple[FormatFacts, ...] = ()
+    constants: tuple[Constant, ...] = ()
+    steps: tuple[Step, ...] = field(default=(), repr=False)
+    nodes: tuple[NodeBound, ...] = ()
+    version: int = VERSION
+
+    def bound(self, node: str, output: str | None = None) -> NodeBound:
+        """The bound of a node's result, of its first one where none is named; else BudgetError."""
+        for b in self.nodes:
+            if b.node == node and output in (None, b.output):
+                return b
+        known = ", ".join(f"{b.node}.{b.output}" for b in self.nodes)
+        raise BudgetError(f"no bound of {node}.{output or '?'}: one of {known}")
+
+    @property
+    def vacuous(self) -> tuple[NodeBound, ...]:
+        """The bounds that say nothing."""
+        return tuple(b for b in self.nodes if b.vacuous)
+
+
+@dataclass(frozen=True, slots=True)
+class ShapeBound:
+    """|computed − exact| ≤ c·u·T + tau for every input that overflows nowhere.
+
+    u          unit roundoff of `format`, the storage format of the result
+    terms      what T is: "|x|", the value itself, or "Σ|terms|", the program over |inputs| with
+               every subtraction an addition
+    derivation lines that say how c came about;  vacuous  c or tau is infinite
+    """
+
+    node: str
+    output: str
+    c: float
+    u: float
+    format: str
+    tau: float
+    terms: str
+    derivation: tuple[str, ...]
+    reason: str = ""
+
+    @property
+    def vacuous(self) -> bool:
+        """Whether nothing is promised: c·u of 1 or more promises less than the value itself."""
+        return not (math.isfinite(self.tau) and self.c * self.u < 1)
+
+
+def digest_of(text: str) -> str:
+    """The digest by which certificates name programs and schedules."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+# --- JSON -----------------------------------------------------------------------------------------
+
+
+def certificate_to_json(certificate: Certificate) -> str:
+    """The certificate as text that `certificate_from_json` reads back to an equal one.
+
+    Floats are hexadecimal, steps one per line: [rule, args, params, claim].
+    """
+    head = {
+        "kind": "tang-certificate",
+        "version": certificate.version,
+        "strength": certificate.strength,
+        "graph": certificate.graph,
+        "schedule": certificate.schedule,
+        "freedom": certificate.freedom,
+        "math": certificate.math,
+        "sizes": dict(certificate.sizes),
+        "ranges": {n: [lo.hex(), hi.hex()] for n, lo, hi in certificate.ranges},
+        "assumed": list(certificate.assumed),
+        "seeds": list(certificate.seeds),
+        "formats": [_row(f) for f in certificate.formats],
+        "constants": [_row(c) for c in certificate.constants],
+        "nodes": [_row(b) for b in certificate.nodes],
+    }
+    lines = [f'  "{key}": {json.dumps(value)}' for key, value in head.items()]
+    steps = ",\n".join("    " + json.dumps(_step(s)) for s in certificate.steps)
+    lines.append('  "steps": [\n' + steps + "\n  ]")
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _row(value: Any) -> dict[str, Any]:  # noqa: ANN401 - any of the flat data classes here
+    return {name: _plain(getattr(value, name)) for name in value.__slots__}
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - a field of any type
+    return value.hex() if isinstance(value, float) else value
+
+
+def _step(step: Step) -> list[Any]:
+    c = step.claim
+    numbers = [x.hex() for x in (c.lo, c.hi, c.top, c.relative, c.absolute)]
+    params = {name: _param(value) for name, value in step.params}
+    return [step.rule, list(step.args), params, [*numbers, c.pure, list(c.special)]]
+
+
+def _param(value: Parameter) -> Any:  # noqa: ANN401 - JSON
+    return {"hex": value.hex()} if isinstance(value, float) else value
+
+
+def certificate_from_json(text: str) -> Certificate:
+    """The certificate in a JSON text; raises BudgetError naming the place for anything else."""
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError) as e:
+        raise BudgetError(f"the certificate is no JSON: {e}") from e
+    if not isinstance(data, dict) or data.get("kind") != "tang-certificate":
+        raise BudgetError("this JSON is no certificate: it has no kind 'tang-certificate'")
+    if data.get("version") != VERSION or isinstance(data["version"], bool):
+        raise BudgetError(f"version: expected {VERSION}, not {data.get('version')!r}")
+    for key in ("strength", "graph", "schedule", "steps", "nodes", "formats", "constants"):
+        if key not in data:
+            raise BudgetError(f"the certificate has no {key!r}")
+    try:
+        return _decoded(data)
+    except (TypeError, ValueError, KeyError, AttributeError, IndexError, OverflowError) as e:
+        raise BudgetError(f"the certificate is malformed: {type(e).__name__}: {e}") from e
+
+
+def _decoded(data: Mapping[str, Any]) -> Certificate:
+    if data["strength"] not in STRENGTHS:
+        raise BudgetError(f"strength: one of {', '.join(STRENGTHS)}, not {data['strength']!r}")
+    ranges = data.get("ranges", {}).items()
+    return Certificate(
+        strength=data["strength"],
+        graph=str(data["graph"]),
+        schedule=str(data["schedule"]),
+        freedom=str(data.get("freedom", "ieee")),
+        math=str(data.get("math", "portable")),
+        sizes=tuple((str(k), int(v)) for k, v in data.get("sizes", {}).items()),
+        ranges=tuple((n, float.fromhex(a), float.fromhex(b)) for n, (a, b) in ranges),
+        assumed=tuple(map(str, data.get("assumed", ()))),
+        seeds=tuple(map(int, data.get("seeds", ()))),
+        formats=tuple(FormatFacts(**_floats(f, ("largest",))) for f in data["formats"]),
+        constants=tuple(Constant(**_floats(c, ("value",))) for c in data["constants"]),
+        steps=tuple(_read_step(n, s) for n, s in enumerate(data["steps"])),
+        nodes=tuple(NodeBound(**_floats(b, _REALS)) for b in data["nodes"]),
+    )
+
+
+_REALS: Final = ("lo", "hi", "error", "relative", "absolute")
+
+
+def _floats(row: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    return {k: float.fromhex(v) if k in names else v for k, v in row.items()}
+
+
+def _read_step(n: int, row: Any) -> Step:  # noqa: ANN401 - JSON
+    if not isinstance(row, list) or len(row) != 4:
+        raise BudgetError(f"steps[{n}]: expected [rule, args, params, claim], not {row!r}")
+    rule, args, params, claim = row
+    lo, hi, top, relative, absolute = (float.fromhex(x) for x in claim[:5])
+    given = tuple((str(k), _read_param(v)) for k, v in params.items())
+    special = tuple(str(s) for s in claim[6])
+    made = Claim(lo, hi, top, relative, absolute, bool(claim[5]), special)
+    return Step(str(rule), tuple(int(a) for a in args), given, made)
+
+
+def _read_param(value: Any) -> Parameter:  # noqa: ANN401 - JSON
+    if isinstance(value, dict):
+        return float.fromhex(value["hex"])
+    if isinstance(value, int | str):
+        return value
+    raise TypeError(f"a parameter is no {type(value).__name__}")

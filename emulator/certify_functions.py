@@ -1,0 +1,116 @@
+"""What functions promise, as constants of certificates with their provenance.
+
+Defines `Functions`, which gives the claims for an operation over a range of arguments. Relies on
+the tables of `tang.kernel.accuracy`. It measures nothing, and of a language without a table it
+promises nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Final
+
+from tang.emulator.certificate import Constant
+from tang.errors import BudgetError
+from tang.kernel.accuracy import DOCUMENTED, PORTABLE, Claim
+from tang.kernel.ir import Type
+
+Promise = tuple[Constant, str]
+"""A constant, and whether it counts "ulp"s or is "absolute"."""
+Reach = tuple[tuple[float, float], ...]
+
+DIVISION: Final[Mapping[str, tuple[float, float, str]]] = {
+    "wgsl": (2.5, 5.0, "WGSL, 15.7.4.1: x/y 2.5 ulp; sqrt inherits from 1/inverseSqrt"),
+    "glsl": (2.5, 5.0, "Vulkan, Precision of SPIR-V: x/y 2.5 ulp; sqrt inherits"),
+    "opencl": (2.5, 3.0, "OpenCL C 3.0, 7.4, full profile: x/y 2.5 ulp, sqrt 3 ulp"),
+}
+"""Language → ulps of a quotient and of a root in f32, where they are not correctly rounded."""
+
+_FROM_RN: Final = 0.5
+"""Documents count from the correctly rounded result."""
+
+
+class Functions:
+    """Claims by operation. math  "portable", or the language whose builtins are called."""
+
+    def __init__(self, math: str) -> None:
+        if math != "portable" and math not in DOCUMENTED:
+            known = ", ".join(("portable", *DOCUMENTED))
+            raise BudgetError(f"math is one of {known}, not {math!r}")
+        self.math = math
+
+    def division(self, type_: str) -> Promise | None:
+        """The claim of a quotient; None where it is correctly rounded."""
+        return self._inexact(type_, 0, "div")
+
+    def root(self, type_: str) -> Promise | None:
+        """The claim of a square root; None where it is correctly rounded."""
+        return self._inexact(type_, 1, "sqrt")
+
+    def _inexact(self, type_: str, which: int, name: str) -> Promise | None:
+        if self.math not in DIVISION or type_ == "f64":
+            return None
+        row = DIVISION[self.math]
+        ulp = (row[0], row[1])[which]
+        return Constant(f"{self.math}.f32.{name}", ulp, "spec", row[2]), "ulp"
+
+    def claims(self, op: str, type_: str, reach: Reach) -> tuple[Promise, ...]:
+        """All claims that may apply to arguments of that reach; narrow formats compute in f32."""
+        wide = type_ == "f64"
+        if self.math == "portable" or op == "sigmoid":
+            return (self._unported(op) if wide else _ported(op),)
+        documented = DOCUMENTED[self.math]
+        rows = documented.claims(op, Type.F64 if wide else Type.F32)
+        name = f"{self.math}.{'f64' if wide else 'f32'}.{op}"
+        found = _applying(rows, reach)
+        if found is None:
+            return ((Constant(f"{name}.none", math.inf, "assumed", "nothing is promised"), "ulp"),)
+        return tuple(_promise(f"{name}.{n}", c, reach, documented.source) for n, c in found)
+
+    @staticmethod
+    def _unported(op: str) -> Promise:
+        """No portable function is in f64; the C library's are taken."""
+        ulp = 8.0 if op == "sigmoid" else 2.0 + _FROM_RN
+        source = "as the C library documents: there are no portable functions in f64"
+        return Constant(f"c.f64.{op}", ulp, "assumed", source), "ulp"
+
+
+def _ported(op: str) -> Promise:
+    provenance = "tested" if op == "atan2" else "exhaustive"
+    source = "docs/maths.md: all f32 arguments" if op != "atan2" else "docs/maths.md: samples"
+    return Constant(f"portable.f32.{op}", PORTABLE[op], provenance, source), "ulp"
+
+
+def _applying(rows: tuple[Claim, ...], reach: Reach) -> list[tuple[int, Claim]] | None:
+    """The claims whose domain meets the reach, up to one that holds all of it."""
+    found = []
+    for n, row in enumerate(rows):
+        if all(_meets(row, lo, hi) for lo, hi in reach):
+            found.append((n, row))
+        if all(_covers(row, lo, hi) for lo, hi in reach):
+            return found
+    return None
+
+
+def _meets(c: Claim, lo: float, hi: float) -> bool:
+    if c.signed:
+        return lo <= c.high and hi >= c.low
+    near = 0.0 if lo <= 0 <= hi else min(abs(lo), abs(hi))
+    return near <= c.high and max(abs(lo), abs(hi)) >= c.low
+
+
+def _covers(c: Claim, lo: float, hi: float) -> bool:
+    if c.signed:
+        return c.low <= lo and hi <= c.high
+    near = 0.0 if lo <= 0 <= hi else min(abs(lo), abs(hi))
+    return near >= c.low and max(abs(lo), abs(hi)) <= c.high
+
+
+def _promise(name: str, c: Claim, reach: Reach, source: str) -> Promise:
+    if c.absolute:
+        return Constant(name, c.absolute, "spec", source), "absolute"
+    most = max(max(abs(lo), abs(hi)) for lo, hi in reach)
+    ulp = c.ulp + _FROM_RN + (c.per * most if c.per else 0.0)
+    at = f"{source}; at arguments up to {most:.6g}" if c.per else source
+    return Constant(name if not c.per else f"{name}@{most!r}", ulp, "spec", at), "ulp"
