@@ -12,13 +12,27 @@ from tang.budget.files import load_inputs
 from tang.budget.html import report_html
 from tang.budget.levels import compare_levels
 from tang.budget.precision import PRESETS, precision_from
+from tang.budget.report import BudgetReport
+from tang.budget.report_run import Question, budget_report
+from tang.budget.torch_import import Imported, from_exported, from_torch
+from tang.budget.tune import Tuned, tune_precision
 
 __all__ = [
     "PRESETS",
+    "BudgetReport",
     "DataCertificate",
+    "Imported",
+    "Question",
+    "Tuned",
+    "budget_report",
     "certify_data",
     "check_data",
     "compare_levels",
     "emulate",
+    "from_exported",
+    "from_torch",
+    "load_inputs",
     "precision_from",
+    "report_html",
+    "tune_precision",
 ]
