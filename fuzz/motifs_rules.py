@@ -241,6 +241,29 @@ def _decayed(d: Draft) -> list[Tensor]:
     return [d.node((t, c), tg.sum(term, over=s, where=[s <= t]))]
 
 
+def _nearly_decayed(d: Draft) -> list[Tensor]:
+    """The same with a decay that depends on its start too: no scan of the steps."""
+    length = d.size(2, 5)
+    a, b, c, x = d.input(length), d.input(length), d.input(length), d.input(length, length)
+    t, s, r = (tg.dim(n, length.poly) for n in "tsr")
+    between = [s < r, r <= t]
+    kind = d.number(0, 4)
+    if kind == 0:
+        upto = d.node((t, s), tg.sum(a[r] * 0.25, over=r, where=between))
+        decay = tg.exp2(c[s] * upto[t, s])
+    elif kind == 1:
+        decay = d.node((t, s), tg.prod(x[s, r], over=r, where=between))[t, s]
+    elif kind == 2:
+        decay = d.node((t, s), tg.prod(a[r] + c[s], over=r, where=between))[t, s]
+    elif kind == 3:
+        decay = d.node((t, s), tg.prod(a[r] + tg.real(r - s) * 0.5, over=r, where=between))[t, s]
+    else:
+        row = d.node((s, t), tg.sum(x[s, r] * 0.25, over=r, where=[r <= t]))
+        decay = tg.exp(row[s, t] - row[s, s])
+    term = d.either(decay, b[s], lambda p, q: p * q)
+    return [d.node((t,), tg.sum(term, over=s, where=[s <= t]))]
+
+
 # --- views ---------------------------------------------------------------------------------------
 
 
@@ -382,8 +405,9 @@ PATTERNS: Final[tuple[Kind, ...]] = (
     _plain_softmax, _plain_softmax, _plain_softmax, _safe_softmax, _safe_softmax,
     _log_masses, _log_masses, _kept_extremum, _some_moments, _some_moments, _all_moments,
     _position, _position, _value_there, _value_there, _ranks, _gated, _gated, _gated,
-    _decayed, _decayed, _siblings, _siblings, _invariant, _two_monoids, _gathers, _strided,
-    _reshaped, _reshaped, _hand_written, _hand_written, _zero_gated, _zero_gated,
+    _decayed, _decayed, _nearly_decayed, _siblings, _siblings, _invariant, _two_monoids,
+    _gathers, _strided, _reshaped, _reshaped, _hand_written, _hand_written,
+    _zero_gated, _zero_gated,
 )  # fmt: skip
 ON_REQUEST: Final[dict[str, tuple[Kind, ...]]] = {
     "segment-sum": (_segments,), "chunk-scan": (_long_scan,)

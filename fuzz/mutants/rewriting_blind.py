@@ -26,11 +26,11 @@ _RULES: Final = "tang.rewrite.rules"
 
 
 def _without_signs(original: Function) -> Function:
-    def factors(root: Any) -> Any:  # noqa: ANN401
+    def signed(root: Any) -> Any:  # noqa: ANN401
         found = original(root)
-        return [f for f in found if f is not real(-1)] or found
+        return found and tuple(f for f in found if f is not real(-1))
 
-    return factors
+    return signed
 
 
 def _outputs_of_first(original: Function) -> Function:
@@ -223,7 +223,7 @@ def _row(name: str, what: str, path: str, make: Callable[[Any], Any], key: objec
 
 
 REWRITING_BLIND: Final = (
-    _row("hoist-sign", "the sign of a hoisted factor is lost", f"{_RULES}.hoist:_factors",
+    _row("hoist-sign", "the sign of a hoisted factor is lost", f"{_RULES}.hoist:_signed",
          _without_signs),
     _row("siblings-first-output", "readers of a merged map read the first output of the other",
          f"{_RULES}.siblings:_merged_maps", _outputs_of_first),

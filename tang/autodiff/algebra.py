@@ -7,11 +7,12 @@ constant is folded only by `scaled`, whose zero means "does not depend", never b
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
+from weakref import WeakKeyDictionary
 
-from tang.ir.expr import REAL, Expr, apply, boolean, named, real
+from tang.ir.expr import REAL, Expr, apply, boolean, named, real, walk_unknown
 
 ZERO: Final = real(0)
 ONE: Final = real(1)
@@ -34,25 +35,49 @@ class _Factor:
     rest: Expr | None
 
 
-def _factored(e: Expr) -> _Factor:
+_LITERALS: Final[WeakKeyDictionary[Expr, _Factor | None]] = WeakKeyDictionary()
+
+
+def _literal(e: Expr) -> _Factor | None:
+    """The expression as a product of constants, None where it is none."""
+    for x in walk_unknown(e, _LITERALS):
+        _LITERALS[x] = _literal_step(x, [_LITERALS[a] for a in x.args])
+    return _LITERALS[e]
+
+
+def _literal_step(e: Expr, args: list[_Factor | None]) -> _Factor | None:
     if e.op == "real" and isinstance(e.payload, Fraction):
         return _Factor(e.payload, 0, 0, None)
     if e.op == "real" and e.payload in ("ln2", "log2e"):
         return _Factor(Fraction(1), 1 if e.payload == "ln2" else -1, 0, None)
     if e.op == "real" and e.payload == "pi":
         return _Factor(Fraction(1), 0, 1, None)
-    if e.op == "recip":
-        inner = _factored(e.args[0])
-        if inner.rest is None and inner.fraction and not inner.pi:
-            return _Factor(1 / inner.fraction, -inner.ln2, 0, None)
+    found = [a for a in args if a is not None]
+    if len(found) < len(args):
+        return None
+    if e.op == "recip" and found[0].fraction and not found[0].pi:
+        return _Factor(1 / found[0].fraction, -found[0].ln2, 0, None)
     if e.op == "neg":
-        inner = _factored(e.args[0])
-        return _Factor(-inner.fraction, inner.ln2, inner.pi, inner.rest)
-    if e.op == "mul":
-        left, right = (_factored(a) for a in e.args)
-        if left.rest is None or right.rest is None:
-            return _joined(left, right)
-    return _Factor(Fraction(1), 0, 0, e)
+        return replace(found[0], fraction=-found[0].fraction)
+    return _joined(*found) if e.op == "mul" else None
+
+
+def _factored(e: Expr) -> _Factor:
+    """The constant factors of a product, and what is left."""
+    found, rest = _Factor(Fraction(1), 0, 0, None), e
+    while True:
+        literal = _literal(rest)
+        if literal is not None:
+            return _joined(found, literal)
+        if rest.op == "neg":
+            found, rest = replace(found, fraction=-found.fraction), rest.args[0]
+            continue
+        parts = [(a, _literal(a)) for a in rest.args] if rest.op == "mul" else []
+        constant = next((f for _, f in parts if f is not None), None)
+        if constant is None:
+            return replace(found, rest=rest)
+        found = _joined(found, constant)
+        rest = next(a for a, f in parts if f is None)
 
 
 def _joined(a: _Factor, b: _Factor) -> _Factor:
@@ -172,11 +197,12 @@ def _is_masked(e: Expr, masked_args: frozenset[int], known: dict[Expr, bool]) ->
 
 def is_finite(root: Expr) -> bool:
     """Whether the value is finite whatever the reads hold (constants, error functions of those)."""
-    stack = [root]
+    stack, seen = [root], set[Expr]()
     while stack:
         e = stack.pop()
-        if e.sort is not REAL or e.op in ("erf", "to_real"):
+        if e in seen or e.sort is not REAL or e.op in ("erf", "to_real"):
             continue
+        seen.add(e)
         if e.op == "real":
             if e.payload in ("inf", "-inf", "nan"):
                 return False

@@ -10,7 +10,7 @@ from __future__ import annotations
 import enum
 import math
 import weakref
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import chain
@@ -237,6 +237,24 @@ def _postorder(root: Expr) -> Iterator[Expr]:
             seen.add(id(e))
             stack.append((e, True))
             stack.extend((a, False) for a in reversed(e.args))
+
+
+def walk_unknown(root: Expr, known: Container[Expr]) -> Iterator[Expr]:
+    """The subexpressions that are not known, operands before operations.
+
+    Whoever asks for the next one has made the last one known; below a known one nothing is looked
+    at, so that asking for every subexpression in turn is linear in all.
+    """
+    stack = [root]
+    while stack:
+        e = stack[-1]
+        if e in known:
+            stack.pop()
+            continue
+        missing = [a for a in e.args if a not in known]
+        if not missing:
+            yield e
+        stack.extend(reversed(missing))
 
 
 def rebuild(e: Expr, args: tuple[Expr, ...]) -> Expr:

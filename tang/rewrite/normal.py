@@ -8,12 +8,14 @@ reals (an exact ring: also with NaN and infinities), and nothing is claimed of o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
-from functools import lru_cache
+from hashlib import sha256
 from typing import Final
+from weakref import WeakKeyDictionary
 
 from tang.ir.expr import (
+    BOOL,
     INDEX,
     REAL,
     Expr,
@@ -25,6 +27,7 @@ from tang.ir.expr import (
     rebuild,
     substitute,
     walk,
+    walk_unknown,
 )
 from tang.rewrite.constants import special
 
@@ -37,15 +40,38 @@ LN2: Final = named("ln2")
 """ln 2 as an atom; log₂e is its power −1."""
 
 
-@lru_cache(maxsize=1 << 16)
+_LONGEST: Final = 256
+"""Characters of a text of `order` beyond which a digest takes the place of its end."""
+
+
+_ORDERS: Final[WeakKeyDictionary[Expr, str]] = WeakKeyDictionary()
+
+
 def order(e: Expr) -> str:
-    """A text that orders expressions the same way in every run."""
-    inner = ",".join(order(a) for a in e.args)
-    return f"{e.op}:{e.sort.value}:{e.payload}({inner})"
+    """A text that orders expressions the same way in every run; equal ones alone share it.
+
+    Its length is bounded, and so is the work: linear in the distinct subexpressions.
+    """
+    for x in walk_unknown(e, _ORDERS):
+        inner = ",".join(_ORDERS[a] for a in x.args)
+        text = f"{x.op}:{x.sort.value}:{x.payload}({inner})"
+        if len(text) > _LONGEST:
+            text = f"{text[:_LONGEST]}#{sha256(text.encode()).hexdigest()}"
+        _ORDERS[x] = text
+    return _ORDERS[e]
 
 
 MAX_PRODUCT: Final = 36
 """Products of sums with more terms than this are not multiplied out."""
+
+MAX_SUM: Final = 256
+"""Sums of more terms than this stay in two parts."""
+
+MAX_DEGREE: Final = 64
+"""Products of more factors than this, powers counted, stay in two parts."""
+
+MAX_PARTS: Final = 128
+"""Factors or summands into which an expression is taken apart; what is left stays whole."""
 
 
 def monomial(powers: Mapping[Expr, int]) -> Monomial:
@@ -103,26 +129,28 @@ class Ring:
         self.lossy = False
         self._terms: dict[Expr, Terms] = {}
         self._canonical: dict[Expr, Expr] = {}
+        self._known: set[Expr] = set()
 
     def terms(self, root: Expr) -> Terms:
         """The expression, of sort real or index, as a sum of products."""
-        if root in self._terms:
-            return self._terms[root]
-        for e in walk(root):
-            if e not in self._terms and e.sort in (REAL, INDEX):
-                self._terms[e] = self._of(e)
+        self._visit(root)
         return self._terms[root]
 
     def canonical(self, root: Expr) -> Expr:
         """The one expression that stands for all that have the same normal form."""
-        if root in self._canonical:
-            return self._canonical[root]
-        for e in walk(root):
-            if e not in self._canonical:
-                numeric = e.sort in (REAL, INDEX)
-                found = emit(self.terms(e), e.sort) if numeric else self._truth(e)
-                self._canonical[e] = found
+        self._visit(root)
+        if root not in self._canonical:
+            self._canonical[root] = emit(self._terms[root], root.sort)
         return self._canonical[root]
+
+    def _visit(self, root: Expr) -> None:
+        """Terms of every number and the canonical form of every condition up to an expression."""
+        for e in walk_unknown(root, self._known):
+            if e.sort is BOOL:
+                self._canonical[e] = self._truth(e)
+            else:
+                self._terms[e] = self._of(e)
+            self._known.add(e)
 
     def same(self, a: Expr, b: Expr) -> bool:
         """Whether two expressions have one normal form."""
@@ -152,6 +180,8 @@ class Ring:
 
     def _sum(self, e: Expr) -> Terms:
         parts = [self._terms[a] for a in e.args]
+        if sum(map(len, parts)) > MAX_SUM:
+            parts = [self._whole(t, e.sort) for t in parts]
         found = total(parts)
         if len(found) < len(parts[0].keys() | parts[1].keys()):
             self.lossy = True
@@ -168,9 +198,14 @@ class Ring:
 
     def product(self, a: Terms, b: Terms, sort: Sort = REAL) -> Terms:
         """Multiplied out, as long as that is small; longer sums are atoms."""
-        if len(a) > 1 and len(b) > 1 and len(a) * len(b) > MAX_PRODUCT:
-            a, b = (self._atom(emit(t, sort)) for t in (a, b))
+        long = len(a) > 1 and len(b) > 1 and len(a) * len(b) > MAX_PRODUCT
+        if long or _degree(a) + _degree(b) > MAX_DEGREE:
+            a, b = self._whole(a, sort), self._whole(b, sort)
         return multiplied(a, b)
+
+    def _whole(self, terms: Terms, sort: Sort) -> Terms:
+        """The terms as one atom; numbers stay numbers."""
+        return terms if _is_number(terms) or not terms else self._atom(emit(terms, sort))
 
     def _reciprocal(self, terms: Terms) -> Terms:
         if len(terms) != 1:
@@ -218,6 +253,10 @@ class Ring:
         constant: Terms = {(): Fraction(plus)}
         parts = [self.terms(a), scaled(self.terms(b), Fraction(-1)), constant]
         return apply("lt", index(0), emit(total(parts), INDEX))
+
+
+def _degree(terms: Terms) -> int:
+    return max((sum(abs(p) for _, p in m) for m in terms), default=0)
 
 
 def _is_number(terms: Terms) -> bool:
@@ -281,24 +320,50 @@ def mul_all(parts: Sequence[Expr]) -> Expr:
     return found
 
 
+def flattened(root: Expr, split: Callable[[Expr], Sequence[Expr] | None]) -> list[Expr]:
+    """What `split` takes an expression apart into, again and again, in order; `MAX_PARTS` at most.
+
+    A shared subexpression occurs once for every way to it, of which a few squarings have many.
+    """
+    found: list[Expr] = []
+    waiting = [root]
+    while waiting:
+        e = waiting.pop()
+        parts = split(e) if len(found) + len(waiting) + 1 < MAX_PARTS else None
+        if parts is None:
+            found.append(e)
+        else:
+            waiting += reversed(parts)
+    return found
+
+
 def factors(e: Expr) -> list[Expr]:
     """The factors of a product, also below a reciprocal or a sign."""
+    return flattened(e, _product_parts)
+
+
+def _product_parts(e: Expr) -> Sequence[Expr] | None:
     if e.op == "mul":
-        return [f for a in e.args for f in factors(a)]
+        return e.args
     if e.op == "neg" and e.sort is REAL:
-        return [*factors(e.args[0]), real(-1)]
-    if e.op == "recip" and e.args[0].op == "mul":
-        return [apply("recip", f) for f in factors(e.args[0])]
-    return [e]
+        return (e.args[0], real(-1))
+    below = (
+        _product_parts(e.args[0]) if e.op == "recip" and e.args[0].op in ("mul", "neg") else None
+    )
+    return below and [apply("recip", f) for f in below]
 
 
 def summands(e: Expr) -> list[Expr]:
     """The summands of a sum, signs carried inside."""
+    return flattened(e, _sum_parts)
+
+
+def _sum_parts(e: Expr) -> Sequence[Expr] | None:
     if e.op == "add":
-        return [s for a in e.args for s in summands(a)]
+        return e.args
     if e.op == "neg" and e.args[0].op == "add":
-        return [apply("neg", s) for s in summands(e.args[0])]
-    return [e]
+        return [apply("neg", s) for s in e.args[0].args]
+    return None
 
 
 def tidied(e: Expr, around: Expr) -> Expr:

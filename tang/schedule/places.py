@@ -94,6 +94,7 @@ class _Judge:
     copies  by inlined node and by kernel how often its code stands there
     level   by inlined node how deeply
     code    by kernel how many operations are written there
+    lengths by node the operations in its own code
     folds   by node whether it ends a fold
     costs   by node the operations of one point
     threads by node those of its kernel
@@ -112,6 +113,7 @@ class _Judge:
     copies: dict[str, dict[str, int]] = field(default_factory=dict)
     level: dict[str, int] = field(default_factory=dict)
     code: dict[str, int] = field(default_factory=dict)
+    lengths: dict[str, int] = field(default_factory=dict)
     folds: dict[str, bool] = field(default_factory=dict)
     costs: dict[str, int] = field(default_factory=dict)
     threads: dict[str, int] = field(default_factory=dict)
@@ -186,15 +188,21 @@ class _Judge:
         starved = threads < BUSY and times * self.costs[node.name] > LONG * threads
         if starved and not outgrows:
             return f"the {threads} threads that would compute it are few"
-        if any(self._code(kernel) + n * written(node) > MOST_CODE for kernel, n in code.items()):
+        own = self._length(node)
+        if any(self._code(kernel) + n * own > MOST_CODE for kernel, n in code.items()):
             return f"a kernel that reads it would have more than {MOST_CODE} operations"
         return ""
 
     def _code(self, kernel: str) -> int:
         """The operations written in a kernel so far."""
         if kernel not in self.code:
-            self.code[kernel] = written(self.graph.nodes[self.order[kernel]])
+            self.code[kernel] = self._length(self.graph.nodes[self.order[kernel]])
         return self.code[kernel]
+
+    def _length(self, node: Comprehension) -> int:
+        if node.name not in self.lengths:
+            self.lengths[node.name] = written(node)
+        return self.lengths[node.name]
 
     def _could_follow(self, use: _Use, node: Comprehension) -> bool:
         """Whether a map that has a kernel could be the epilogue of a fold with the same points."""
@@ -240,7 +248,7 @@ class _Judge:
         self.level[node.name] = self._level(uses)
         self.copies[node.name] = self._copies(uses)
         for kernel, n in self.copies[node.name].items():
-            self.code[kernel] = self._code(kernel) + n * written(node)
+            self.code[kernel] = self._code(kernel) + n * self._length(node)
 
 
 def choose_places(graph: Graph, real: int, splits: Mapping[str, int]) -> dict[str, Weighed]:
@@ -271,11 +279,11 @@ def choose_places(graph: Graph, real: int, splits: Mapping[str, int]) -> dict[st
 
 
 def _uses(graph: Graph) -> dict[str, tuple[_Use, ...]]:
-    found: dict[str, dict[_Use, None]] = {}
+    found: dict[str, list[_Use]] = {}
     for node in graph.nodes:
-        for read in reads_of(node):
+        for read in dict.fromkeys(reads_of(node)):
             if read.source.output:
-                found.setdefault(read.source.node, {})[_Use(node, read)] = None
+                found.setdefault(read.source.node, []).append(_Use(node, read))
     return {name: tuple(uses) for name, uses in found.items()}
 
 

@@ -6,16 +6,17 @@ NaN on one side only. It holds for sums of reals; nothing moves a factor back in
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Final
 
-from tang.ir.expr import Expr, apply, arg, extent, real, substitute, walk
+from tang.ir.expr import Expr, arg, extent, real, substitute, walk
 from tang.ir.extent import ZERO, poly
 from tang.ir.graph import Comprehension
 from tang.ir.view import Read, Ref, View, variable
 from tang.rewrite.linear import extent_expr
 from tang.rewrite.matching import args_of, fits, in_reach, is_sum, tidy
+from tang.rewrite.normal import flattened, mul_all
 from tang.rewrite.program import Program
 from tang.rewrite.proofs import domain_of, nonnegative
 from tang.rewrite.rule import Edit, Requirement, Rule
@@ -37,7 +38,7 @@ def _find(program: Program, node: Comprehension) -> Edit | None:
     if not _readable(program, node, fixed):
         return None
     name = program.fresh(f"{node.name}.sum")
-    inner = tidy(replace(node, name=name, body=(_product(varying),)))
+    inner = tidy(replace(node, name=name, body=(mul_all(varying),)))
     outer = _epilogue(node, inner, output, fixed)
     shapes = {Ref(name, output): inner.tensor(output).shape}
     if not (fits(outer) and in_reach(program, outer, shapes)):
@@ -48,44 +49,42 @@ def _find(program: Program, node: Comprehension) -> Edit | None:
 
 def _parts(node: Comprehension) -> tuple[list[Expr], list[Expr]]:
     """The factors that no reduce dim changes, and the others."""
-    dims = {d.name for d in node.reduce}
+    body = _without_extents(node)
+    varies = _varying(node, body)
     fixed: list[Expr] = []
     varying: list[Expr] = []
-    for f in map(partial(_without_extents, node), _factors(node.body[0])):
-        free = f.names.union(*(node.reads[i].view.dims() for i in args_of([f])))
-        sizes = {e.payload for e in walk(f) if e.op == "extent"}
-        (varying if (free | sizes) & dims else fixed).append(f)
+    for f in flattened(body, _signed):
+        (varying if varies.get(f) else fixed).append(f)
     return fixed, varying
 
 
-def _without_extents(node: Comprehension, factor: Expr) -> Expr:
-    """The factor with extents of reduce dims from those of point dims, or as numbers."""
+def _without_extents(node: Comprehension) -> Expr:
+    """The body with extents of reduce dims from those of point dims, or as numbers."""
     changes = {}
     for d in node.reduce:
         size = extent_expr(d.extent, node.point)
         if size is not None:
             changes[extent(d.name)] = size
-    return substitute(factor, changes)
+    return substitute(node.body[0], changes)
 
 
-def _factors(root: Expr) -> list[Expr]:
-    found, waiting = [], [root]
-    while waiting:
-        e = waiting.pop()
-        if e.op == "mul":
-            waiting += reversed(e.args)
-        elif e.op == "neg":
-            waiting += (e.args[0], real(-1))
-        else:
-            found.append(e)
+def _varying(node: Comprehension, body: Expr) -> dict[Expr, bool]:
+    """For every subexpression whether a reduce dim, or its extent, changes it."""
+    dims = {d.name for d in node.reduce}
+    found: dict[Expr, bool] = {}
+    for e in walk(body):
+        of_read = e.op == "arg" and isinstance(e.payload, int)
+        names = node.reads[args_of([e])[0]].view.dims() if of_read else e.names
+        own = not dims.isdisjoint(names) or (e.op == "extent" and e.payload in dims)
+        found[e] = own or any(found[a] for a in e.args)
     return found
 
 
-def _product(factors: list[Expr]) -> Expr:
-    total = factors[0]
-    for f in factors[1:]:
-        total = apply("mul", total, f)
-    return total
+def _signed(e: Expr) -> Sequence[Expr] | None:
+    """The parts of a product or of a sign."""
+    if e.op == "mul":
+        return e.args
+    return (real(-1), e.args[0]) if e.op == "neg" else None
 
 
 def _epilogue(
@@ -94,7 +93,7 @@ def _epilogue(
     """The map of the old name: the sum times the invariant factors."""
     coords = tuple(variable(d.name) for d in node.point)
     total = Read(Ref(inner.name, output), View(coords))
-    body = _product([arg(len(node.reads)), *fixed])
+    body = mul_all([arg(len(node.reads)), *fixed])
     return tidy(
         Comprehension(node.name, node.point, (*node.reads, total), (body,), outputs=(output,))
     )

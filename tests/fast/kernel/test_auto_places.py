@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import cProfile
+import pstats
 import time
 
 import pytest
 from some_inlined import attention, dims, fold_of, given, graph_of, map_of, numbers, read, same_bits
 
 import tang as tg
-from tang.ir.expr import apply, arg, real
+from tang.ir.expr import Expr, apply, arg, real
 from tang.ir.extent import poly
-from tang.ir.graph import Graph
+from tang.ir.graph import Comprehension, Graph
 from tang.kernel.ir import F16
 from tang.kernel.lower import lower
 from tang.kernel.plan import Buffer, Role
@@ -166,3 +168,29 @@ def test_a_buffer_tells_its_format_and_its_bytes():
     assert scores.bytes.evaluate({"n": 3}) == 36
     fixed = Buffer("b", (poly(3), poly(5)), scores.sort, F16, Role.INPUT)
     assert (fixed.format, fixed.bytes) == ("f16", 30)
+
+
+def calls_of_dense(count: int) -> int:
+    """Function calls of scheduling maps each of which reads all before it: count² / 2 reads."""
+    nodes: list[Comprehension] = []
+    for n in range(count):
+        reads = [read("x", "i", "j"), *(read(m.name, "i", "j", output="y") for m in nodes)]
+        nodes.append(map_of(f"n{n}", dims(i=64, j=64), tuple(reads), added(len(reads))))
+    graph = graph_of((given("x", 64, 64),), *nodes)
+    profile = cProfile.Profile()
+    profile.enable()
+    schedule_auto(graph)
+    profile.disable()
+    return int(pstats.Stats(profile).total_calls)  # type: ignore[attr-defined]
+
+
+def added(count: int) -> Expr:
+    total = arg(0)
+    for n in range(1, count):
+        total = apply("add", total, arg(n))
+    return total
+
+
+def test_dense_graphs_take_time_linear_in_their_reads():
+    calls_of_dense(4)
+    assert calls_of_dense(40) < 6 * calls_of_dense(20)  # four times the reads
