@@ -34,11 +34,16 @@ _ROUNDED_ULP: Final = 0.5
 
 
 class Shadowed(NamedTuple):
-    """A value in its format, its shadow, and a bound on their distance."""
+    """A value in its format, its shadow, and a bound on their distance.
+
+    sides  of a maximum or minimum: value, shadow and bound of its operands, and where each is
+           clearly the one
+    """
 
     value: Any
     shadow: Any
     bound: Any
+    sides: tuple[tuple[tuple[Any, ...], Any], ...] = ()
 
 
 def _wide(value: Value) -> Value:
@@ -80,6 +85,8 @@ def _arithmetic(op: str, type_: Type) -> Callable[..., Shadowed]:
         def binary(a: Shadowed, b: Shadowed) -> Shadowed:
             value, shadow = rounded(a[0], b[0]), plain(a[1], b[1])
             bound = total(op, (a[0], b[0]), (a[2], b[2]), value, shadow, own)
+            if op == "sub" and (a[3] or b[3]):
+                bound = _without_itself(a, b, value, bound)
             return Shadowed(value, shadow, bound)
 
         return binary
@@ -90,6 +97,19 @@ def _arithmetic(op: str, type_: Type) -> Callable[..., Shadowed]:
         return Shadowed(value, shadow, _total(op, operands, value, shadow, own))
 
     return apply
+
+
+def _without_itself(a: Shadowed, b: Shadowed, value: Value, bound: Value) -> Value:
+    """The bound of a − b, 0 where one is the maximum of the other and something clearly smaller.
+
+    It is then a − a: whatever the error of a is, it has no part in the result. Parts that are the
+    same objects are the same quantity.
+    """
+    for one, extreme in ((a, b), (b, a)):
+        for side, clear in extreme.sides:
+            if all(p is q for p, q in zip(side, one[:3], strict=True)):
+                bound = np.where(clear & (value == 0), 0.0, bound)[()]
+    return bound
 
 
 def _total(
@@ -176,18 +196,22 @@ def _extreme(kind: str, type_: Type) -> Operation:
     """
     if kind == "abs":
         return Operation(lambda x: Shadowed(_absolute(x[0]), _absolute(x[1]), x[2]))
-    less = formats.function("lt", type_)
-    larger = kind == "max"
+    less, larger = formats.function("lt", type_), kind.startswith("max")
+    propagates = kind.endswith("imum")
+
+    def pick(x: Value, y: Value) -> Value:
+        """Whether the result is x."""
+        chosen = ~less(x, y) if larger else less(x, y)
+        return np.isnan(x) | (chosen & ~np.isnan(y)) if propagates else chosen
 
     def extreme(x: Shadowed, y: Shadowed) -> Shadowed:
-        taken, other = less(x[0], y[0]), less(x[1], y[1])
-        first, second = (y, x) if larger else (x, y)
-        value = np.where(taken, first[0], second[0])[()]
-        shadow = np.where(other, first[1], second[1])[()]
+        taken, other = pick(x[0], y[0]), pick(x[1], y[1])
+        value = np.where(taken, x[0], y[0])[()]
+        shadow = np.where(other, x[1], y[1])[()]
         clear = np.abs(_wide(x[0]) - _wide(y[0])) > (x[2] + y[2]) * SLACK
-        either = np.maximum(x[2], y[2])
-        bound = np.where(clear & (taken == other), np.where(taken, first[2], second[2]), either)
-        return Shadowed(value, shadow, bound[()])
+        own = np.where(taken, x[2], y[2])
+        bound = np.where(clear & (taken == other), own, np.maximum(x[2], y[2]))[()]
+        return Shadowed(value, shadow, bound, ((x[:3], clear & taken), (y[:3], clear & ~taken)))
 
     return Operation(extreme)
 

@@ -219,3 +219,37 @@ def test_a_clearly_larger_side_gives_its_own_bound():
     got = shadowed(k, RNG.random(50))
     assert (got.outputs["y"] == 5).all()
     assert (got.planes["out"]["bound"] == 0).all()
+
+
+def _rescaled(other):
+    """exp(x/3 − max(x/3, other)), as running softmaxes scale what they have."""
+    t, z, m = Var(F32, "t"), Var(F32, "z"), Var(F32, "m")
+    larger = Op(F32, "select", (op("lt", t, z), z, t))
+    number = Op(F32, "select", (op("isnan", z), z, larger))
+    largest = Op(F32, "select", (op("isnan", t), t, number))
+    lets = (Let(t, op("div", load("x"), f(3.0))), Let(z, other), Let(m, largest))
+    return kernel(*guarded(*lets, store(op("exp", op("sub", t, m)))))
+
+
+def test_a_maximum_less_its_own_operand_is_exact():
+    k = _rescaled(f(-100.0))
+    got = shadowed(k, RNG.random(60))
+    assert (got.outputs["y"] == 1).all()
+    assert not got.decisions
+    assert (got.planes["out"]["bound"] <= 2.0**-22).all()
+    assert (got.planes["out"]["bound"] < shadowed_by_parts().planes["out"]["bound"]).all()
+
+
+def shadowed_by_parts():
+    """The same numbers where nothing tells that both are one quantity."""
+    t = op("div", load("x"), f(3.0))
+    k = kernel(*guarded(store(op("exp", op("sub", t, op("div", load("x"), f(3.0)))))))
+    return shadowed(k, RNG.random(60) + 1)
+
+
+def test_a_maximum_less_its_other_operand_keeps_both_errors():
+    k = _rescaled(op("div", load("x"), f(2.9)))
+    got = shadowed(k, RNG.random(60))
+    assert (got.outputs["y"] < 1).all()
+    assert _holds(got)
+    assert (got.planes["out"]["bound"] > 2.0**-24).all()
