@@ -65,9 +65,10 @@ def fma64(a: Array, b: Array, c: Array) -> Array:
     """
     uniform = not (np.ndim(a) or np.ndim(b) or np.ndim(c))
     a, b, c = np.broadcast_arrays(*(np.atleast_1d(np.asarray(x, np.float64)) for x in (a, b, c)))
-    plain = a * b + c
+    finite = np.isfinite(a) & np.isfinite(b)
+    plain = np.where(finite & np.isinf(c), c, a * b + c)  # a finite product never cancels it
     result = _fma64_safe(a, b, c, plain)
-    risky = np.isfinite(a) & np.isfinite(b) & np.isfinite(c) & ~is_safe(a, b, c)
+    risky = finite & np.isfinite(c) & ~is_safe(a, b, c)
     for i in np.flatnonzero(risky):
         result[i] = _fma_rational(float(a[i]), float(b[i]), float(c[i]), float(plain[i]))
     return result[0] if uniform else result

@@ -6,7 +6,8 @@ instructions follow each other is said by summation atoms.
 
 One group of terms a_i·b_i and an addend c, with e = max(⌊log₂|x|⌋, emin) of each factor:
 1. a NaN, ∞·0 or infinities of both signs give NaN; else an infinity gives itself;
-2. E = max(e(a_i) + e(b_i), e(c), floor) over terms that are not zero (e(c) as an f32);
+2. E = max(e(a_i) + e(b_i), e(c), floor) over terms that are not zero; e(c) has
+   the emin of the result's format, which an H200 shows where c is a subnormal of f16;
 3. T = Σ trunc(a_i·b_i·2^(F−E)) + trunc(c·2^(F−E)), truncated towards zero and added exactly;
 4. T·2^(E−F) is rounded once to the output; a zero is +0, and overflow gives an infinity.
 """
@@ -32,6 +33,7 @@ F64Array = npt.NDArray[np.float64]
 
 ZERO_EXPONENT: Final = -10000
 """Of a factor that is zero: no sum with it is a maximum."""
+_QUIET: Final = np.uint64(1 << 51)
 _WORTH_C: Final = 2**14
 _CHUNK: Final = 2**15
 
@@ -79,11 +81,44 @@ def fda(a: npt.ArrayLike, b: npt.ArrayLike, c: npt.ArrayLike, atom: FusedDot) ->
 
 
 def fda_bits(a: npt.ArrayLike, b: npt.ArrayLike, c: npt.ArrayLike, atom: FusedDot) -> Array:
-    """`fda` as the bits of the result's registers, with the hardware's one NaN."""
+    """`fda` as the bits of the result's registers, with the hardware's one NaN.
+
+    In f64 a NaN keeps its payload: an H200 takes b's, else the addend's, else a's, made quiet.
+    """
     value = fda(a, b, c, atom)
+    if atom.result == "f64":
+        return _double_bits(a, b, c, value, atom)
     width = any_format(atom.result).bits
     bits = np.atleast_1d(value.astype(f"f{width // 8}")).view(f"u{width // 8}")
     return np.where(np.isnan(value), bits.dtype.type(atom.nan), bits.reshape(value.shape))
+
+
+def _double_bits(
+    a: npt.ArrayLike, b: npt.ArrayLike, c: npt.ArrayLike, value: F64Array, atom: FusedDot
+) -> Array:
+    """Bits of f64 results: where one is NaN, the chain once more with the NaN that it carries."""
+    bits = np.atleast_1d(value).view(np.uint64).reshape(-1)
+    lanes = np.flatnonzero(np.isnan(value).reshape(-1))
+    if not lanes.size:
+        return bits.reshape(value.shape)
+    left, right = (
+        np.broadcast_to(np.asarray(x, np.float64), (*value.shape, np.shape(x)[-1])) for x in (a, b)
+    )
+    x, y = (v.reshape(-1, v.shape[-1])[lanes] for v in (left, right))
+    total = np.broadcast_to(np.asarray(c, np.float64), value.shape).reshape(-1)[lanes]
+    for i in range(-(-x.shape[1] // atom.k) * atom.k):
+        inside = i < x.shape[1]
+        p, q = (x[:, i], y[:, i]) if inside else (np.zeros_like(total), np.zeros_like(total))
+        with np.errstate(all="ignore"):
+            fused = fma(p, q, total, "f64")
+        made = np.where(np.isnan(fused), np.uint64(atom.nan), fused.view(np.uint64))
+        for v in (p, total, q):  # the last one that is NaN counts
+            kept = np.ascontiguousarray(v).view(np.uint64) | _QUIET
+            made = np.where(np.isnan(v), kept, made)
+        total = made.view(np.float64)
+    bits = bits.copy()
+    bits[lanes] = total.view(np.uint64)
+    return bits.reshape(value.shape)
 
 
 def prepare(a: npt.ArrayLike, b: npt.ArrayLike, c: npt.ArrayLike, atom: FusedDot) -> Work:
@@ -193,7 +228,8 @@ def _special(product: F64Array, c: F64Array) -> F64Array:
 
 
 def _aligned(product: F64Array, exponent: Array, c: F64Array, atom: FusedDot) -> F64Array:
-    own = np.where(c == 0, ZERO_EXPONENT, np.maximum(np.frexp(c)[1] - 1, -126))
+    least = any_format(atom.result).emin
+    own = np.where(c == 0, ZERO_EXPONENT, np.maximum(np.frexp(c)[1] - 1, least))
     largest = np.maximum(np.maximum(exponent.max(axis=1), own), atom.floor)
     shift = (atom.fraction or 0) - largest.astype(np.int32)
     scale = np.ldexp(1.0, shift)

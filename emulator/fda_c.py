@@ -34,7 +34,7 @@ TEXT: Final = r"""
 #endif
 typedef struct {
   double largest;
-  int32_t fraction, floor, p, emin, nearest, joined, half, terms, groups;
+  int32_t fraction, floor, p, emin, least, nearest, joined, half, terms, groups;
 } model;
 static double of(uint64_t u) { double d; memcpy(&d, &u, 8); return d; }
 static uint64_t bits(double d) { uint64_t u; memcpy(&u, &d, 8); return u; }
@@ -64,7 +64,7 @@ static inline double group(const double *a, const int16_t *ea, const double *b,
     top = e > top ? e : top;
   }
   int e = exponent(c);
-  e = e < -126 ? -126 : e;
+  e = e < m->least ? m->least : e;
   if (c != 0.0 && e > top) top = (int16_t)e;
   double scale = power(m->fraction - top);
   double s0 = (double)(int32_t)(c * scale), s1 = 0.0, s2 = 0.0, s3 = 0.0;
@@ -132,8 +132,8 @@ class _Model(ctypes.Structure):
         ("largest", ctypes.c_double),
         *(
             (name, ctypes.c_int32)
-            for name in ("fraction", "floor", "p", "emin", "nearest", "joined", "half", "terms",
-                         "groups")
+            for name in ("fraction", "floor", "p", "emin", "least", "nearest", "joined", "half",
+                         "terms", "groups")
         ),
     )  # fmt: skip
 
@@ -154,6 +154,7 @@ def _model(atom: FusedDot) -> _Model:
         atom.floor,
         target.p,
         target.emin,
+        any_format(atom.result).emin,
         atom.rounding == "rne",
         atom.joined,
         atom.result == "f16",

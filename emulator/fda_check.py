@@ -1,7 +1,8 @@
 """What a probe of tensor cores asks, and its verdict.
 
-Defines `questions`, `answers` and `judge`. Relies on the models and on random bits from a seed. It
-launches nothing: whoever has a device passes a function that answers in bits.
+Defines `questions`, `answers` and `judge`. Relies on the models, on the vectors that separate
+hypotheses and on random bits from a seed. It launches nothing: whoever has a device passes a
+function that answers in bits.
 
 A probe compiles one kernel per instruction, fills row i of A and column i of B with the bits of
 question i, and returns the bits of the results; everything else is here.
@@ -17,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tang.emulator.fda import fda_bits
+from tang.emulator.fda_vectors import vectors
 from tang.emulator.formats_codes import decode, encode
 from tang.emulator.rounding import round_to
 from tang.errors import DeviceError
@@ -28,18 +30,24 @@ Array = npt.NDArray[Any]
 REGIMES: Final = ("near", "cancelling", "wide", "floor", "full", "bits", "rare", "special")
 """Exponents within 4 of 1; the same with pairs that cancel; within 14; products about the least
 exponent; all exponents; any bits with 0, 0.3 and 3 % of NaN and infinities."""
+VECTORS: Final = "vectors"
+"""The regime of questions that separate hypotheses, which come first."""
 _SHARE: Final = {"bits": 0.0, "rare": 0.003, "special": 0.03}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Questions:
     """Dots to ask for: bits of a and b, shape (n, k), and of c, shape (n,), of the formats that
-    `FusedDot.operands` and `FusedDot.result` name; operands in tf32 are bits of f32."""
+    `FusedDot.operands` and `FusedDot.result` name; operands in tf32 are bits of f32.
+
+    names  of questions, where they have one
+    """
 
     regime: str
     a: Array
     b: Array
     c: Array
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,29 +69,62 @@ class Verdict:
     def __str__(self) -> str:
         total = sum(n for _, n in self.wrong)
         word = "certified" if self.certified else "refused"
-        rest = f"; {self.example}" if self.example else ""
+        where = ", ".join(f"{regime} {n}" for regime, n in self.wrong if n)
+        rest = f" ({where}); {self.example}" if self.example else ""
         return f"{' '.join(self.key)}: {word}, {total} of {self.asked} differ{rest}"
+
+    def to_data(self) -> dict[str, Any]:
+        """The verdict as plain data."""
+        return {
+            "key": list(self.key), "certified": self.certified, "asked": self.asked,
+            "wrong": dict(self.wrong), "example": self.example,
+        }  # fmt: skip
 
 
 def judge(
     atom: FusedDot, ask: Callable[[Questions], Array], count: int = 12_500, seed: int = 0
 ) -> Verdict:
-    """Ask `count` questions of every regime; DeviceError where answers have a wrong shape."""
+    """Ask the vectors and `count` questions of every regime.
+
+    Answers are one a question, or several of which every one must be right: shape (n, copies).
+    Raises DeviceError where they have another shape.
+    """
     asked, wrong, example = 0, [], ""
-    for q in questions(atom, count, seed):
+    for q in (vector_questions(atom), *questions(atom, count, seed)):
         wanted, given = answers(q, atom), np.asarray(ask(q))
-        if given.shape != wanted.shape or given.dtype != wanted.dtype:
+        if given.shape[:1] != wanted.shape or given.ndim > 2 or given.dtype != wanted.dtype:
             raise DeviceError(
                 f"{' '.join(atom.key)}: {wanted.shape} answers of {wanted.dtype} were expected, "
                 f"not {given.shape} of {given.dtype}"
             )
-        differ = np.flatnonzero(given != wanted)
+        apart = given.reshape(wanted.size, -1) != wanted[:, None]
+        differ = np.flatnonzero(apart.any(axis=1))
         asked += wanted.size
         wrong.append((q.regime, int(differ.size)))
         if differ.size and not example:
             i = int(differ[0])
-            example = f"{q.regime} {i}: {int(given[i]):#x}, the model says {int(wanted[i]):#x}"
+            copy = int(np.argmax(apart[i]))
+            got, name = int(given.reshape(wanted.size, -1)[i, copy]), q.names[i] if q.names else i
+            place = f", copy {copy} of {apart.shape[1]}" if apart.shape[1] > 1 else ""
+            example = f"{q.regime} {name}: {got:#x}{place}, the model says {int(wanted[i]):#x}"
     return Verdict(atom.key, asked, tuple(wrong), example)
+
+
+def vector_questions(atom: FusedDot) -> Questions:
+    """The vectors of an atom as bits."""
+    asked = vectors(atom)
+    a, b = np.zeros((2, len(asked), atom.k))
+    for i, v in enumerate(asked):
+        for j, (x, y) in enumerate(v.pairs):
+            a[i, j], b[i, j] = x, y
+    c = _bits(np.array([v.c for v in asked]), atom.result)
+    left, right = _bits(a, atom.operands), _bits(b, atom.operands)
+    for i, v in enumerate(asked):
+        if v.raw_a is not None:
+            left[i, 0] = v.raw_a
+        if v.raw_c is not None:
+            c[i] = v.raw_c
+    return Questions(VECTORS, left, right, c, tuple(v.name for v in asked))
 
 
 def answers(q: Questions, atom: FusedDot) -> Array:

@@ -98,7 +98,8 @@ def _one_by_one(
     a: F64Array, b: F64Array, c: F64Array, target: Format, rounding: str, overflow: str
 ) -> F64Array:
     """Exact rationals; where something is not finite, or exactly zero, f64 says what IEEE does."""
-    result = np.atleast_1d(np.array(a * b + c))
+    finite = np.isfinite(a) & np.isfinite(b)
+    result = np.atleast_1d(np.where(finite & np.isinf(c), c, a * b + c))
     for i, (x, y, z) in enumerate(zip(a, b, c, strict=True)):
         if np.isfinite((x, y, z)).all():
             exact = Fraction(float(x)) * Fraction(float(y)) + Fraction(float(z))

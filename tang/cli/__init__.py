@@ -1,4 +1,4 @@
-"""The command line: `tang fuzz|verify|budget|tolerance|emit|show|rules|prove|doctor`.
+"""The command line: `tang fuzz|verify|budget|tolerance|emit|show|rules|prove|atoms|doctor`.
 
 Exit codes: 0 all is well, 1 something was found, 2 the request was wrong. Each command lives in a
 module of its own and imports what it needs when it runs, so `tang --help` stays fast.
@@ -10,6 +10,7 @@ import sys
 
 import typer
 
+from tang.cli.atoms import command as atoms
 from tang.cli.budget import command as budget
 from tang.cli.doctor import command as doctor
 from tang.cli.emit import command as emit
@@ -32,6 +33,7 @@ A program is a JSON file or FILE.py:NAME, where NAME is a tang.Graph (default: g
   tang show examples/attention.py --trace   how rules rewrite it, step by step
   tang rules                                the rewrite rules
   tang prove                                check the Lean proofs behind the rules
+  tang atoms --selftest                     does this GPU compute as its model says?
   tang doctor                               what runs on this machine
 
 Exit codes: 0 fine, 1 findings, 2 usage or input error.
@@ -47,6 +49,7 @@ app.command("emit")(emit)
 app.command("show")(show)
 app.command("rules")(rules)
 app.command("prove")(prove)
+app.command("atoms")(atoms)
 app.command("doctor")(doctor)
 
 

@@ -73,6 +73,11 @@ class Cuda:
         )
 
     @property
+    def architecture(self) -> str:
+        """As NVIDIA's compilers spell it, "sm_90"."""
+        return self._context.arch
+
+    @property
     def subgroup(self) -> int:
         """The threads of a warp."""
         return int(self._context.device.attributes["WarpSize"])

@@ -49,6 +49,8 @@ MODES = {
     "rules": (("rules",), "", ""),
     "prove": (("prove",), "", "--rule --fresh"),
     "prove-json": (("prove", "--json"), "--rule", "--fresh"),
+    "atoms": (("atoms",), "--seconds --out", "--selftest --only"),
+    "atoms-selftest": (("atoms", "--selftest"), "", "--selftest --only --seconds --out"),
     "doctor": (("doctor",), "", ""),
     "fuzz": (
         ("fuzz", "--backends", "none"),

@@ -33,7 +33,8 @@ def group(a, b, c, atom, **faults):
         return special
     emin = ALL_FORMATS[atom.computed].emin
     fraction = atom.fraction + faults.get("fraction", 0)
-    terms, top = [(Fraction(c), leading(c, -126))] if c else [], [faults.get("floor", atom.floor)]
+    least = ALL_FORMATS[atom.result].emin
+    terms, top = [(Fraction(c), leading(c, least))] if c else [], [faults.get("floor", atom.floor)]
     for x, y in zip(a, b, strict=True):
         if x and y:
             terms.append((Fraction(x) * Fraction(y), leading(x, emin) + leading(y, emin)))

@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from tang.emulator import fma
 from tang.emulator.exact import fma32, fma64, fma_small
 from tang.emulator.rounding import round_fraction
 
@@ -93,3 +94,14 @@ def test_special_values_follow_ieee():
             real = ~np.isnan(expected)
             assert (got[real] == expected[real]).all()
             assert (np.signbit(got) == np.signbit(expected))[real].all()
+
+
+def test_an_infinite_addend_wins_over_a_finite_product_that_overflows():
+    big, inf = 2.0**1023, np.inf
+    with np.errstate(all="ignore"):
+        assert fma64(-big, big, inf) == inf
+        several = fma64(np.array([big, 1.0]), np.array([big, 1.0]), -inf)
+        assert several.tolist() == [-inf, -inf]
+        assert np.isnan(fma64(inf, 1.0, -inf))
+    for mode in ("rne", "rz", "rna"):
+        assert fma(-big, big, inf, "f64", mode) == inf

@@ -151,3 +151,38 @@ def test_subnormal_operands_and_results_are_kept():
     assert ask(key, (power(-75), power(-74))) == power(-149)
     assert ask(key, (power(-75), power(-75))) == 0.0
     assert ask(("sm_90", "wgmma", "f16"), (power(-24), power(-24))) == power(-48)
+
+
+@pytest.mark.parametrize(
+    ("key", "kept"),
+    [
+        (("sm_90", "mma", "f16", "f16"), range(26, 40)),
+        (("sm_90", "wgmma", "f16", "f16"), range(26, 40)),
+        (("sm_90", "wgmma", "e5m2", "f16"), range(26, 28)),
+    ],
+    ids=["mma-f16", "wgmma-f16", "wgmma-e5m2"],
+)
+def test_an_addend_in_f16_has_at_least_the_exponent_of_a_normal_number(key, kept):
+    """2⁻²³ + 2⁻²⁵ is a tie; a tiny product breaks it as long as it is kept beside 2⁻¹⁴."""
+    least = -16 if key[2] == "e5m2" else -24
+    found = []
+    for q in range(26, 1 - 2 * least):
+        x = max(-(q // 2), least)
+        tie = (power(-12), power(-13))
+        if ask(key, tie, (power(x), power(-q - x)), c=power(-23)) != power(-23):
+            found.append(q)
+    assert found == list(kept)
+
+
+def test_nan_of_an_f64_instruction_is_that_of_b_then_of_the_addend_then_of_a():
+    atom = ATOMS["sm_90", "mma", "f64"]
+    nans = (np.arange(1, 4, dtype=np.uint64) + np.uint64(0x7FF0000000000000)).view(np.float64)
+    quiet = 0x7FF8000000000000
+    for present, payload in ((7, 2), (5, 3), (1, 1), (3, 2), (6, 2)):
+        a, b, c = (np.where(present >> i & 1, nans[i], 1.0) for i in range(3))
+        bits = fda_bits(np.array([a, 2.0]), np.array([b, 3.0]), c, atom)
+        assert int(bits) == quiet + payload
+    made = fda_bits(np.array([np.inf]), np.array([0.0]), 1.0, atom)
+    assert int(made) == 0xFFF8000000000000
+    infinite = fda_bits(np.array([-(2.0**1023)]), np.array([2.0**1023]), np.inf, atom)
+    assert int(infinite) == 0x7FF0000000000000  # a finite product does not cancel it
