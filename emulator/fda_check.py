@@ -137,9 +137,9 @@ def questions(atom: FusedDot, count: int, seed: int) -> Iterator[Questions]:
     """`count` dots of every regime; the same for the same seed."""
     for i, regime in enumerate(REGIMES):
         rng = np.random.default_rng((seed, i))
-        small = (-24, -9) if atom.result == "f16" else (-80, -66)
+        small, sums = _least_exponents(atom)
         a, b = (_draw(rng, atom.operands, (count, atom.k), regime, small) for _ in range(2))
-        c = _draw(rng, atom.result, (count,), regime, (-149, -130))
+        c = _draw(rng, atom.result, (count,), regime, sums)
         c[rng.random(count) < 0.3] = 0
         if regime == "cancelling":
             sign = a.dtype.type(1 << (_bits_of(atom.operands) - 1))
@@ -157,6 +157,20 @@ def questions(atom: FusedDot, count: int, seed: int) -> Iterator[Questions]:
                 a[:half], b[:half] = _ties(rng, atom, half)
                 c[:half] = 0
         yield Questions(regime, a, b, c)
+
+
+def _least_exponents(atom: FusedDot) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Of operands and of addends whose sums are about the least exponent that can be seen.
+
+    Those are the floor of alignment, or the least products of formats that do not reach it.
+    """
+    target = any_format(atom.operands)
+    least = target.emin - target.p + 1
+    half = atom.result == "f16"
+    small = (-24, -9) if half else (-80, -66)
+    if small[1] > least:
+        return small, (-24, -9) if half else (-149, -130)
+    return (least, least + 8), (max(2 * least, -24) if half else 2 * least, 2 * least + 20)
 
 
 def _reaches_floor(atom: FusedDot) -> bool:
@@ -242,7 +256,7 @@ def _exponents(format: str, regime: str, small: tuple[int, int]) -> tuple[int, i
     reach = {"near": 4, "cancelling": 4, "wide": 14}.get(regime)
     if reach is not None:
         return max(-reach, least), min(reach, most)
-    if regime == "floor" and small[1] > least:
+    if regime == "floor":
         return max(small[0], least), small[1]
     return least, most
 
