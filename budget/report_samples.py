@@ -144,6 +144,18 @@ def stored_everywhere(graph: Graph, schedule: Schedule) -> Schedule:
     return replace(schedule, nodes=nodes)
 
 
+def stored_inputs(
+    graph: Graph, schedule: Schedule, inputs: Mapping[str, Array]
+) -> dict[str, Array]:
+    """Inputs as a kernel reads them: reals rounded once to the schedule's format of inputs."""
+    plan = lower(graph, schedule)
+    found = dict(inputs)
+    for i, buffer in _inputs(graph, plan):
+        if i.sort is REAL:
+            found[i.name] = _stored(inputs[i.name], buffer)
+    return found
+
+
 # --- f64 ------------------------------------------------------------------------------------------
 
 

@@ -1,0 +1,107 @@
+"""`tang tolerance`: which atol, rtol or T-tolerance a test of a kernel should use, and why.
+
+Relies on `tang.budget`; it runs no kernel and compares nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tang.cli.budget import parse_ranges
+from tang.cli.given import Idle, refuse_idle
+from tang.cli.load import load_graph, parse_sizes
+
+if TYPE_CHECKING:
+    from tang.budget.report_tolerance import Tolerance
+    from tang.ir.graph import Graph
+
+_OF_DRAWS = Idle(("samples", "seed", "size"), "with --inputs", "give --samples without a file")
+
+
+def command(
+    ctx: typer.Context,
+    graph: Annotated[str, typer.Argument(help="FILE.json or FILE.py:NAME")],
+    precision: Annotated[
+        str, typer.Option(help="formats of the kernel: a preset (f32, bf16, …) or a FILE.json")
+    ] = "f32",
+    inputs: Annotated[
+        Path | None, typer.Option(help="data of the test: FILE.npz or FILE.safetensors")
+    ] = None,
+    samples: Annotated[int, typer.Option(min=1, help="how many sets of inputs to draw")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="of drawn inputs")] = 0,
+    spans: Annotated[
+        list[str] | None,
+        typer.Option("--range", help="of a real input: --range x=-1:1; repeatable"),
+    ] = None,
+    size: Annotated[
+        list[str] | None, typer.Option(help="a symbolic extent: --size seq=16; repeatable")
+    ] = None,
+    math: Annotated[
+        str, typer.Option(help="whose functions the kernel uses: portable, c, cuda, opencl, …")
+    ] = "portable",
+    as_json: Annotated[bool, typer.Option("--json", help="the tolerances as JSON")] = False,
+) -> None:
+    """Print the tolerance of every output, with its derivation.
+
+    A preset stands for kernels that sum in any order. T is the sum of |terms|: the program over
+    |inputs| with every subtraction an addition; tang.testing.assert_within computes it.
+
+    Example: tang tolerance examples/matmul.py --precision bf16
+    """
+    if inputs is not None:
+        refuse_idle(ctx, _OF_DRAWS)
+    program = load_graph(graph)
+    found = _tolerances(program, precision, inputs, samples, seed, spans or [], size or [], math)
+    if as_json:
+        print(json.dumps([t.to_data() for t in found], indent=1, ensure_ascii=False))
+        return
+    source = "the given inputs" if inputs is not None else f"random inputs of seed {seed}"
+    print("\n\n".join(_text(t, source) for t in found))
+
+
+def _tolerances(
+    program: Graph,
+    precision: str,
+    inputs: Path | None,
+    samples: int,
+    seed: int,
+    spans: list[str],
+    size: list[str],
+    math: str,
+) -> tuple[Tolerance, ...]:
+    from tang.budget.files import load_inputs
+    from tang.budget.report_inputs import check_ranges, checked_ranges, drawn_inputs
+    from tang.budget.report_tolerance import tolerances_of
+    from tang.ir.bind import infer_sizes
+
+    ranges = checked_ranges(program, parse_ranges(spans))
+    sets: list[dict[str, Any]]
+    if inputs is None:
+        sizes = parse_sizes(size, [program])
+        sets = [drawn_inputs(program, sizes, ranges, seed + n) for n in range(samples)]
+    else:
+        sets = [load_inputs(inputs, program)]
+        sizes = infer_sizes(program, {n: a.shape for n, a in sets[0].items()})
+        check_ranges(sets[0], ranges)
+    return tolerances_of(program, precision, sizes=sizes, inputs=sets, ranges=ranges, math=math)
+
+
+def _text(t: Tolerance, source: str) -> str:
+    lines = [f"{t.output} ({t.format}): {t.formula()}"]
+    if t.kind == "shape" and t.scale:
+        lines.append(f"  T is at most {t.largest:.6g} on {source}, so without T:")
+    if t.kind not in ("equality", "none"):
+        lines.append(f"  atol={t.plain:.3g} rtol={t.rtol:.3g}   {_SCOPE[t.kind]}")
+    lines.append("  derivation:")
+    return "\n".join((*lines, *(f"    {line}" for line in t.derivation)))
+
+
+_SCOPE = {
+    "shape": "for all inputs that overflow nowhere",
+    "range": "for all inputs in these ranges",
+    "data": "for these inputs, in this order of sums",
+}

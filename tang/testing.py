@@ -1,0 +1,212 @@
+"""Tolerances for the tests of users: derived from the program, the formats and the inputs.
+
+Defines `assert_within`. Relies on `tang.budget` for the derivation and on the error budgets of
+`tang.emulator`. It runs no kernel, and it never hides a NaN, a shape or a sort behind a tolerance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tang.errors import BudgetError
+from tang.ir.graph import Graph
+
+__all__ = ["assert_within"]
+
+Array = npt.NDArray[Any]
+
+
+def assert_within(
+    actual: object,
+    expected: object = None,
+    *,
+    graph: Graph,
+    precision: object = "f32",
+    inputs: Mapping[str, Any] | None = None,
+    budget: object = None,
+    sizes: Mapping[str, int] | None = None,
+    math: str = "portable",
+) -> None:
+    """Raise AssertionError unless results of a kernel are what its program allows.
+
+    actual     arrays by output name, or one array where the program has one output
+    expected   the f64 results, likewise; None computes them from `inputs`
+    precision  the formats of the kernel: of a preset sums may have any order
+    inputs     what the kernel was given: reals are rounded to its storage format first, then T,
+               the sum of |terms|, is computed for every element
+    budget     an ErrorBudget, or a mapping of them by output, instead of the derived tolerance
+    sizes      of symbolic extents, where there are no inputs
+    math       "portable", or the language whose own functions the kernel uses
+    The message names the output, the element, both values, what is allowed and its derivation.
+    Raises BudgetError where no tolerance can be derived, GraphError for inputs that do not fit.
+    """
+    test = _Test(graph, precision, inputs, budget, sizes or {}, math)
+    got = _by_output(actual, graph, "actual")
+    want = test.expected() if expected is None else _by_output(expected, graph, "expected")
+    for o in graph.outputs:
+        _compare(o.name, got[o.name], want[o.name], test)
+
+
+def _by_output(given: object, graph: Graph, what: str) -> dict[str, Array]:
+    """Arrays by output name."""
+    names = [o.name for o in graph.outputs]
+    if not isinstance(given, Mapping):
+        if len(names) != 1:
+            raise BudgetError(f"{what}: give a mapping, since there are outputs {', '.join(names)}")
+        return {names[0]: np.asarray(given)}
+    for name in names:
+        if name not in given:
+            raise BudgetError(f"{what}: no array for the output {name!r}")
+    unknown = sorted(set(given) - set(names))
+    if unknown:
+        raise BudgetError(f"{what}: no output {unknown[0]!r}; there are {', '.join(names)}")
+    return {name: np.asarray(given[name]) for name in names}
+
+
+@dataclass(slots=True, eq=False)
+class _Test:
+    """What is asked, and what has been computed for it so far."""
+
+    graph: Graph
+    precision: object
+    inputs: Mapping[str, Any] | None
+    budget: object
+    sizes: Mapping[str, int]
+    math: str
+    setting: Any = None
+    terms: Mapping[Any, Array] | None = None
+
+    def exact(self) -> Any:  # noqa: ANN401 - a Setting of tang.budget, or None
+        """The program on the inputs as they are stored; None without inputs."""
+        from tang.budget.report_samples import setting_of, stored_inputs
+        from tang.budget.report_tolerance import schedule_for
+        from tang.ir.bind import bind, infer_sizes
+        from tang.verify.subject import checked_inputs
+
+        if self.inputs is None or self.setting is not None:
+            return self.setting
+        arrays = checked_inputs(self.graph, self.inputs)
+        sizes = infer_sizes(self.graph, {n: a.shape for n, a in arrays.items()})
+        bound = bind(self.graph, sizes) if sizes else self.graph
+        schedule = schedule_for(self.precision, bound)
+        self.setting = setting_of(bound, stored_inputs(bound, schedule, arrays))
+        return self.setting
+
+    def expected(self) -> dict[str, Array]:
+        """The f64 results."""
+        setting = self.exact()
+        if setting is None:
+            raise BudgetError("give expected=, or inputs= to compute it from")
+        return {o.name: np.asarray(setting.exact[o.ref]) for o in self.graph.outputs}
+
+    def terms_of(self, output: str, *, through: bool) -> Array | None:
+        """T of an output; None without inputs."""
+        from tang.budget.report_terms import terms_of
+
+        setting = self.exact()
+        if setting is None:
+            return None
+        ref = next(o.ref for o in self.graph.outputs if o.name == output)
+        return terms_of(setting.graph, setting.exact, through=through)[ref]
+
+
+def _compare(name: str, actual: Array, expected: Array, test: _Test) -> None:
+    if actual.shape != expected.shape:
+        raise AssertionError(f"{name} has shape {actual.shape}, expected {expected.shape}")
+    kinds = [_kind(a) for a in (actual, expected)]
+    if kinds[0] != kinds[1]:
+        raise AssertionError(f"{name} holds {actual.dtype}, expected {kinds[1]}s")
+    if kinds[0] != "real":
+        wrong = np.asarray(actual != expected)
+        _raise(name, wrong, actual, expected, np.zeros(wrong.shape), ("they must be equal",))
+        return
+    a, e = actual.astype(np.float64), expected.astype(np.float64)
+    allowed, derivation, percentile = _allowed(name, e, test)
+    with np.errstate(all="ignore"):
+        near = np.abs(a - e) <= allowed
+    finite = np.isfinite(a) & np.isfinite(e)
+    same = (a == e) | (np.isnan(a) & np.isnan(e))
+    wrong = ~(same | (finite & near))
+    lost = wrong & ~finite
+    if not lost.any() and wrong.sum() * 100 <= (100 - percentile) * wrong.size:
+        return
+    _raise(name, lost if lost.any() else wrong, a, e, allowed, derivation)
+
+
+def _allowed(name: str, expected: Array, test: _Test) -> tuple[Array, tuple[str, ...], float]:
+    """What is allowed at every element, why, and of how many elements it is asked."""
+    if test.budget is not None:
+        return _budgeted(name, expected, test)
+    from tang.budget.report_tolerance import allowed_by, tolerances_of
+
+    setting = test.exact()
+    found = tolerances_of(
+        test.graph if setting is None else setting.graph, test.precision,
+        sizes=test.sizes, inputs=[] if setting is None else [setting.inputs], math=test.math,
+    )  # fmt: skip
+    tolerance = next(t for t in found if t.output == name)
+    if tolerance.kind == "none":
+        why = "; ".join(tolerance.derivation)
+        raise BudgetError(f"no tolerance of {name!r} can be derived ({why}): pass a budget=")
+    terms = test.terms_of(name, through=True) if tolerance.scale else None
+    lines = (tolerance.formula(), *tolerance.derivation)
+    return allowed_by(tolerance, expected, terms), lines, 100.0
+
+
+def _budgeted(name: str, expected: Array, test: _Test) -> tuple[Array, tuple[str, ...], float]:
+    from tang.budget.report_run import storage_of
+    from tang.budget.report_tolerance import schedule_for
+    from tang.emulator.budget import budgets_from, tolerance
+    from tang.ir.bind import bind
+
+    budgets = budgets_from(test.budget)
+    budgets.check([o.name for o in test.graph.outputs], [n.name for n in test.graph.nodes])
+    ref = next(o.ref for o in test.graph.outputs if o.name == name)
+    budget = budgets.of_output(name, ref.node)
+    if budget is None:
+        return np.full(expected.shape, np.inf), ("no budget asks anything of it",), 100.0
+    setting = test.exact()
+    graph = bind(test.graph, dict(test.sizes)) if setting is None and test.sizes else test.graph
+    schedule = schedule_for(test.precision, graph if setting is None else setting.graph)
+    terms = test.terms_of(name, through=False) if budget.c else None
+    if budget.c and terms is None:
+        raise BudgetError("a budget with c needs T, the sum of |terms|: pass inputs=")
+    allowed = tolerance(expected, budget, storage_of(schedule, ref), terms)
+    return allowed, (f"the budget {budget}",), budget.percentile
+
+
+def _kind(array: Array) -> str:
+    if array.dtype.kind == "b":
+        return "bool"
+    return "index" if array.dtype.kind in "iu" else "real"
+
+
+def _raise(
+    name: str,
+    wrong: npt.NDArray[np.bool_],
+    actual: Array,
+    expected: Array,
+    allowed: Array,
+    derivation: tuple[str, ...],
+) -> None:
+    """The error for the worst element, if there is a wrong one."""
+    if not wrong.any():
+        return
+    with np.errstate(all="ignore"):
+        gap = np.abs(np.asarray(actual, np.float64) - np.asarray(expected, np.float64))
+        worse = np.where(
+            wrong, np.where(np.isnan(gap), np.inf, gap / np.maximum(allowed, 5e-324)), -1
+        )
+    at = np.unravel_index(int(np.argmax(worse)), worse.shape)
+    place = f"[{', '.join(str(int(i)) for i in at)}]" if at else ""
+    lines = "".join(f"\n  {line}" for line in derivation)
+    raise AssertionError(
+        f"{name}{place} is {actual[at]!s}, expected {expected[at]!s}: {gap[at]:.3g} apart, "
+        f"{allowed[at]:.3g} allowed; {int(wrong.sum())} of {wrong.size} elements are over\n"
+        f"derivation:{lines}"
+    )
