@@ -18,6 +18,7 @@ from tang.cli.fuzz import command as fuzz
 from tang.cli.prove import command as prove
 from tang.cli.rules import command as rules
 from tang.cli.show import command as show
+from tang.cli.tolerance import command as tolerance
 from tang.cli.verify import command as verify
 from tang.errors import TangError
 
@@ -29,6 +30,7 @@ A program is a JSON file or FILE.py:NAME, where NAME is a tang.Graph (default: g
   tang verify examples/attention.py         check one program, rung by rung
   tang budget examples/attention.py --precision bf16 --rel 1e-2 --abs 1e-3
                                             is a precision safe, before it runs
+  tang tolerance examples/matmul.py         the tolerance that a test of it should use
   tang emit examples/matmul.py --target c   print its kernels
   tang show examples/attention.py --trace   how rules rewrite it, step by step
   tang rules                                the rewrite rules
@@ -45,6 +47,7 @@ app = typer.Typer(
 app.command("fuzz")(fuzz)
 app.command("verify")(verify)
 app.command("budget")(budget)
+app.command("tolerance")(tolerance)
 app.command("emit")(emit)
 app.command("show")(show)
 app.command("rules")(rules)
