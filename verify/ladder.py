@@ -17,7 +17,7 @@ from tang.device.base import Device, Outcome
 from tang.emit import UnsupportedError, supports
 from tang.emulator.budget import ErrorBudget
 from tang.emulator.replay import Replay
-from tang.errors import DeviceError, FormatError, LimitError, ScheduleError
+from tang.errors import DeviceError, FormatError, GraphError, LimitError, ScheduleError
 from tang.interpreter import interpret
 from tang.ir.graph import Graph
 from tang.kernel.ir import Kernel
@@ -64,8 +64,12 @@ def verify(
     schedule  None takes `schedule_auto`; it names nodes of the rewritten program
     budget    what the rung `round` must stay within; None: the derived bound alone
     math      "native" keeps each language's own functions, which replay asks the device for
-    Raises GraphError for a malformed program or inputs, DeviceError for an unknown backend.
+    Raises GraphError for a malformed program, inputs or sizes, DeviceError for an unknown backend.
     """
+    unknown = sorted((sizes or {}).keys() - graph.symbols)
+    if unknown:
+        known = ", ".join(sorted(graph.symbols)) or "none"
+        raise GraphError(f"sizes: no extent is named {unknown[0]!r}: one of {known}")
     data = random_inputs(graph, sizes or {}, seed) if inputs is None else inputs
     chosen = Derivation(rules=None if rules is None else tuple(rules), strict=strict)
     task = Task(
