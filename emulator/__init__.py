@@ -20,6 +20,7 @@ from tang.emulator.certificate import (
     certificate_from_json,
     certificate_to_json,
 )
+from tang.emulator.certificate_check import Checked, check_certificate
 from tang.emulator.certify import certify, shape_bound
 from tang.emulator.domains import balls, domain_named
 from tang.emulator.fda import fda, fda_bits
@@ -36,6 +37,7 @@ __all__ = [
     "FORMATS",
     "Budgets",
     "Certificate",
+    "Checked",
     "Decision",
     "ErrorBudget",
     "Finding",
@@ -50,6 +52,7 @@ __all__ = [
     "certificate_from_json",
     "certificate_to_json",
     "certify",
+    "check_certificate",
     "domain_named",
     "evaluate",
     "fda",

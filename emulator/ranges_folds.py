@@ -120,7 +120,7 @@ def _sum_exp(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:
     a = times(n, plus(h, spent(p, f)), plus(1.0, r))
     if not fits(p, f, plus(n, times(r, n), a)):
         a = INF
-    return claim((1.0, n), (r, a), special=special)
+    return Claim(1.0, n, n, r, a, True, special)
 
 
 def _weighted(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:
@@ -224,7 +224,7 @@ def _rescaled(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:
     special = tuple(s for s in c.special if s != "-inf")
     if not fits(p, f, plus(n, times(rate, n), a)):
         a = INF
-    return claim((1.0 if p["full"] and not c.special else 0.0, n), (rate, a), special=special)
+    return Claim(1.0 if p["full"] and not c.special else 0.0, n, n, rate, a, True, special)
 
 
 def scale_rate(c: Claim, p: Params, f: Facts) -> float:

@@ -1,0 +1,212 @@
+"""The checker of certificates: every step recomputed in ball arithmetic.
+
+Defines `check_certificate` and `Checked`. Relies on the data of certificates and on rules of its
+own; it needs no compiler, no program and none of the code that made the certificate. It takes on
+trust which steps a program has: the digests say which program that was.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from dataclasses import dataclass
+from typing import Final
+
+import flint
+from flint import arb
+
+from tang.emulator.certificate import (
+    PROVENANCE,
+    SPECIALS,
+    STRENGTHS,
+    VERSION,
+    Certificate,
+    Claim,
+    FormatFacts,
+    NodeBound,
+    Step,
+)
+from tang.emulator.certificate_balls import Given, Value, of, two_to
+from tang.emulator.certificate_fold_rules import FOLD_RULES
+from tang.emulator.certificate_rules import RULES
+
+_BITS: Final = 192
+_LOCK: Final = threading.Lock()
+_RULES: Final = RULES | FOLD_RULES
+
+KNOWN: Final = {
+    "f64": (53, -1022, float.fromhex("0x1.fffffffffffffp+1023"), True, True),
+    "f32": (24, -126, float.fromhex("0x1.fffffep+127"), True, True),
+    "tf32": (11, -126, float.fromhex("0x1.ffcp+127"), True, True),
+    "fp22": (14, -126, float.fromhex("0x1.fff8p+127"), True, True),
+    "f16": (11, -14, 65504.0, True, True),
+    "bf16": (8, -126, float.fromhex("0x1.fep+127"), True, True),
+    "e5m2": (3, -14, 57344.0, True, True),
+    "e4m3fn": (4, -6, 448.0, False, True),
+    "e3m2": (3, -2, 28.0, False, False),
+    "e2m3": (4, 0, 7.5, False, False),
+    "e2m1": (2, 0, 6.0, False, False),
+}
+"""Format → precision, least exponent, largest number, infinities, NaN: as their standards say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """Whether a certificate holds; if not, the message names the step or the part."""
+
+    ok: bool
+    message: str
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+
+class _Refused(Exception):  # noqa: N818 - the reason of a verdict, not a fault
+    """What is wrong with a certificate."""
+
+
+def check_certificate(certificate: Certificate) -> Checked:
+    """Recompute every step from the claims of its operands, and compare with its own claim."""
+    with _LOCK, flint.ctx.workprec(_BITS):
+        try:
+            _check(certificate)
+        except _Refused as e:
+            return Checked(False, str(e))
+    return Checked(True, f"{len(certificate.steps)} steps hold")
+
+
+def _require(condition: bool, message: str) -> None:
+    if not condition:
+        raise _Refused(message)
+
+
+def _check(c: Certificate) -> None:
+    _require(c.version == VERSION, f"version {c.version} is not {VERSION}")
+    _require(c.strength in STRENGTHS[:2], f"strength {c.strength!r} is not checked here")
+    _require(c.freedom in ("ieee", "wgsl"), f"unknown freedom {c.freedom!r}")
+    for f in c.formats:
+        _check_format(f)
+    _check_constants(c)
+    formats = {f.name: f for f in c.formats}
+    _require(len(formats) == len(c.formats), "two formats have one name")
+    values: list[Value] = []
+    for n, step in enumerate(c.steps):
+        try:
+            values.append(_check_step(c, n, step, values, formats))
+        except (ValueError, KeyError, TypeError, IndexError, ZeroDivisionError) as e:
+            raise _Refused(f"step {n} ({step.rule}): it makes no sense: {e}") from e
+    for bound in c.nodes:
+        _check_bound(c, bound)
+
+
+# --- formats and constants ------------------------------------------------------------------------
+
+
+def _check_format(f: FormatFacts) -> None:
+    facts = (f.p, f.emin, f.largest, f.infinity, f.nan)
+    known = KNOWN.get(f.name)
+    _require(known in (None, facts), f"format {f.name}: it is {known}, not {facts}")
+    sane = 1 <= f.p <= 53 and -1022 <= f.emin <= 1023 and 0 < f.largest < math.inf
+    _require(sane, f"format {f.name}: {facts} is no format")
+
+
+def _check_constants(c: Certificate) -> None:
+    formats = {f.name: f for f in c.formats}
+    names = [k.name for k in c.constants]
+    _require(len(set(names)) == len(names), "two constants have one name")
+    for k in c.constants:
+        _require(k.provenance in PROVENANCE, f"constant {k.name}: provenance {k.provenance!r}")
+        _require(k.value >= 0, f"constant {k.name}: {k.value} is no bound")
+        name, _, part = k.name.rpartition(".")
+        if name in formats and part in ("u", "eta", "largest"):
+            expected = _of_format(formats[name], part)
+            _require(arb(k.value) == expected, f"constant {k.name}: it is not {k.value.hex()}")
+
+
+def _of_format(f: FormatFacts, part: str) -> object:
+    if part == "largest":
+        return arb(f.largest)
+    return two_to(-f.p) if part == "u" else two_to(f.emin - f.p + 1)
+
+
+# --- steps ----------------------------------------------------------------------------------------
+
+
+def _check_step(
+    c: Certificate, n: int, step: Step, values: list[Value], formats: dict[str, FormatFacts]
+) -> Value:
+    where = f"step {n} ({step.rule})"
+    _require(step.rule in _RULES, f"{where}: there is no such rule")
+    _require(all(0 <= a < n for a in step.args), f"{where}: operands must be earlier steps")
+    numbers = (step.claim.lo, step.claim.hi, step.claim.top, step.claim.relative,
+               step.claim.absolute)  # fmt: skip
+    _require(not any(math.isnan(x) for x in numbers), f"{where}: its claim holds NaN")
+    _require(min(numbers[2:]) >= 0, f"{where}: its claim holds a negative bound")
+    _require(set(step.claim.special) <= set(SPECIALS), f"{where}: unknown special values")
+    params = dict(step.params)
+    _check_params(c, where, step, params)
+    found = _RULES[step.rule](tuple(values[a] for a in step.args), Given(params, formats))
+    _compare(where, step.claim, found)
+    return of(step.claim)
+
+
+def _check_params(c: Certificate, where: str, step: Step, params: dict[str, object]) -> None:
+    shape = c.strength == "shape"
+    if params.get("overflow") == "assumed" or params.get("assume") is True:
+        _require(shape, f"{where}: only the strength shape may assume")
+    if c.freedom == "wgsl" and step.rule in ("round", "ulps", "sum"):
+        _require(params.get("small") == "flush", f"{where}: WGSL may flush")
+    if step.rule in ("round", "sum", "weighted") and params.get("small") == "exact":
+        _require(c.freedom == "ieee", f"{where}: WGSL may flush")
+    for name in ("ulp", "by"):
+        if name in params:
+            _check_listed(c, where, params, name)
+    for name in ("n", "adds", "chain", "levels", "hops", "prods", "divisions", "rounded"):
+        value = params.get(name, 0)
+        whole = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+        _require(whole, f"{where}: {name} is a whole number, not {value!r}")
+
+
+def _check_listed(c: Certificate, where: str, params: dict[str, object], name: str) -> None:
+    """A measured or documented number must be a constant of the certificate."""
+    value, label = params[name], params.get("constant")
+    if label:
+        known = any(k.name == label and k.value == value for k in c.constants)
+    else:
+        flushed = {2.0**f.emin for f in c.formats} if name == "by" else set()
+        known = value in flushed or any(k.value == value for k in c.constants)
+    _require(known, f"{where}: {name} = {value!r} is no constant of the certificate ({label})")
+
+
+def _compare(where: str, claim: Claim, found: Value) -> None:
+    own = of(claim)
+    pairs = (
+        ("lo", own.lo <= found.lo), ("hi", own.hi >= found.hi), ("top", own.top >= found.top),
+        ("relative error", own.r >= found.r), ("absolute error", own.a >= found.a),
+    )  # fmt: skip
+    for name, holds in pairs:
+        _require(bool(holds), f"{where}: its {name} is too small for its operands")
+    _require(found.pure or not own.pure, f"{where}: its magnitude is not its value")
+    missing = found.special - own.special
+    _require(not missing, f"{where}: {', '.join(sorted(missing))} may occur")
+
+
+# --- verdicts -------------------------------------------------------------------------------------
+
+
+def _check_bound(c: Certificate, b: NodeBound) -> None:
+    where = f"{b.node}.{b.output}"
+    _require(0 <= b.step < len(c.steps), f"{where}: there is no step {b.step}")
+    claim = c.steps[b.step].claim
+    same = (claim.lo, claim.hi, claim.relative, claim.absolute, claim.pure) == (
+        b.lo, b.hi, b.relative, b.absolute, b.pure,
+    )  # fmt: skip
+    _require(same, f"{where}: it says something else than step {b.step}")
+    own = of(claim)
+    _require(bool(arb(b.error) * (1 + two_to(-40)) >= own.error), f"{where}: its error is larger")
+    vacuous = not (claim.absolute < math.inf and (
+        claim.relative < 1 if c.strength == "shape" else b.error == 0 or b.error < claim.size
+    ))  # fmt: skip
+    _require(b.vacuous or not vacuous, f"{where}: the bound is vacuous")
+    promised = b.overflow == "cannot overflow"
+    _require(not (promised and math.isinf(claim.absolute)), f"{where}: overflow is not excluded")
