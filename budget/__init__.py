@@ -11,9 +11,10 @@ from tang.budget.emulation import emulate
 from tang.budget.files import load_inputs
 from tang.budget.html import report_html
 from tang.budget.levels import compare_levels
-from tang.budget.precision import PRESETS, precision_from
+from tang.budget.precision import PRESETS, applied, precision_from
 from tang.budget.report import BudgetReport
 from tang.budget.report_run import Question, budget_report
+from tang.budget.scale_data import Scale
 from tang.budget.torch_import import Imported, from_exported, from_torch
 from tang.budget.tune import Tuned, tune_precision
 
@@ -23,7 +24,9 @@ __all__ = [
     "DataCertificate",
     "Imported",
     "Question",
+    "Scale",
     "Tuned",
+    "applied",
     "budget_report",
     "certify_data",
     "check_data",

@@ -189,7 +189,7 @@ def _open(t: _Tensor, exact: Any, elements: list[Any], prec: int) -> Iterator[An
         flint.ctx.prec = before
 
 
-def _holds(value: float, exact: object, bound: float) -> bool | None:
+def _holds(value: float, exact: Any, bound: float) -> bool | None:  # noqa: ANN401 - a number
     """Whether |value − exact| ≤ bound; None where the ball does not tell."""
     if exact is UNDECIDED:
         return None

@@ -1,7 +1,7 @@
 """Precisions in words: presets, JSON and schedules, all turned into a schedule.
 
-Defines `PRESETS` and `precision_from`. Relies on the JSON form of schedules. It chooses nothing:
-what a precision does not name stays as `schedule_auto` has it.
+Defines `PRESETS`, `precision_from` and `applied`. Relies on the JSON form of schedules and of
+scales. It chooses nothing: what a precision does not name stays as `schedule_auto` has it.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
+from tang.budget.scale_data import Precise, precise_from_json
+from tang.budget.scales import scaled
 from tang.errors import ScheduleError
 from tang.ir.format import Format
 from tang.ir.graph import Graph
@@ -19,7 +21,6 @@ from tang.kernel.ir import BF16, F16, F32, F64, Type
 from tang.kernel.narrow import E2M1, E2M3, E3M2, E4M3FN, E5M2, TF32
 from tang.kernel.schedule import NodeSchedule, Schedule, check_schedule
 from tang.schedule import schedule_auto
-from tang.schedule.serial import schedule_from_json
 
 Pair = tuple[Type | Format, Type | Format]
 
@@ -41,43 +42,52 @@ PRESETS: Final[Mapping[str, Pair]] = {
 
 
 def precision_from(value: object, graph: Graph) -> Schedule:
-    """The schedule that a precision stands for.
+    """The schedule that a precision stands for, where it is no more than a schedule.
 
     value  a preset's name, a path of a JSON file, a mapping or JSON text of the form of
            `tang.schedule.serial`, or a Schedule
     Places, splits and lanes of a preset are those of `schedule_auto(graph)`. Raises ScheduleError
-    for an unknown preset, bad JSON or a node that the graph does not have.
+    for an unknown preset, bad JSON, a node that the graph does not have, and scales or formats of
+    single inputs, which change the program: those are for `applied`.
     """
-    found = _schedule(value, graph)
-    check_schedule(found, graph)
-    return found
+    found = precise_from(value, graph)
+    if not found.is_plain:
+        place = next(iter([*found.nodes, *found.inputs]))
+        raise ScheduleError(
+            f"{place!r} has a scale or a format of its own, which changes the program: take "
+            "tang.budget.applied(precision, graph), which gives both program and schedule"
+        )
+    check_schedule(found.schedule, graph)
+    return found.schedule
 
 
 def applied(value: object, graph: Graph) -> tuple[Graph, Schedule]:
     """The program that a precision makes of a rewritten program, and its schedule.
 
-    None stands for `schedule_auto`.
+    The program is another one where there are scales, or formats of single inputs: it then has
+    nodes that scale and round (`tang.budget.scales`). None stands for `schedule_auto`.
     """
     if value is None:
         return graph, schedule_auto(graph)
-    return graph, precision_from(value, graph)
+    return scaled(graph, precise_from(value, graph))
 
 
-def _schedule(value: object, graph: Graph) -> Schedule:
+def precise_from(value: object, graph: Graph) -> Precise:
+    """A precision of any kind as data; nodes and inputs that it names are not looked up."""
     if isinstance(value, Schedule):
-        return value
+        return Precise(schedule=value)
     if isinstance(value, Mapping):
-        return schedule_from_json(json.dumps(dict(value)))
+        return precise_from_json(json.dumps(dict(value)))
     if isinstance(value, Path):
-        return schedule_from_json(_read(value))
+        return precise_from_json(_read(value))
     if not isinstance(value, str):
         raise ScheduleError(f"a precision is a preset, JSON or a Schedule, not {value!r}")
     if value in PRESETS:
-        return _preset(PRESETS[value], graph)
+        return Precise(schedule=_preset(PRESETS[value], graph))
     if value.lstrip().startswith("{"):
-        return schedule_from_json(value)
+        return precise_from_json(value)
     if Path(value).suffix == ".json":
-        return schedule_from_json(_read(Path(value)))
+        return precise_from_json(_read(Path(value)))
     raise ScheduleError(
         f"unknown precision {value!r}: one of {', '.join(PRESETS)}, or a JSON file or text"
     )
