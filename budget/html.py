@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Final
 
-from tang.budget.report import HEAD, BudgetReport, Row, Standing, cells
+from tang.budget.report import BudgetReport, Row, Standing, cells, head
 
 MOST_BARS: Final = 60
 """More rows than this are drawn by layer."""
@@ -80,7 +80,7 @@ def report_html(report: BudgetReport) -> str:
             _picture(bars),
             _legend(),
             "<h2>All tensors</h2>",
-            _table(report.rows),
+            _table(report.rows, bool(report.certificate)),
             *(f'<p class="note">{escape(n)}</p>' for n in report.notes()),
             "</body></html>",
             "",
@@ -158,7 +158,7 @@ def _drawn(bar: _Bar, y: int) -> str:
     right = _x(row.used)
     kind = "none" if math.isnan(row.used) else row.standing.value
     faint = "" if row.judged else " other"
-    amount = "" if math.isnan(row.used) else cells(row)[HEAD.index("of budget")]
+    amount = "" if math.isnan(row.used) else cells(row, False)[head(False).index("of budget")]
     label = _shortened(bar.label)
     middle = y + _HEIGHT / 2
     shape = (
@@ -187,7 +187,7 @@ def _shortened(name: str, most: int = 46) -> str:
 
 
 def _told(bar: _Bar) -> str:
-    pairs = zip(HEAD[1:], cells(bar.row)[1:], strict=True)
+    pairs = zip(head(False)[1:], cells(bar.row, False)[1:], strict=True)
     many = "" if bar.nodes == 1 else f" ({bar.nodes} nodes; the worst is {bar.row.shown})"
     return f"{bar.label}{many}: " + ", ".join(f"{name} {text}" for name, text in pairs)
 
@@ -219,17 +219,17 @@ def _legend() -> str:
 # --- the table ------------------------------------------------------------------------------------
 
 
-def _table(rows: Sequence[Row]) -> str:
-    head = "".join(f'<th scope="col">{escape(h)}</th>' for h in HEAD)
-    lines = "\n".join(_line(r) for r in rows)
+def _table(rows: Sequence[Row], certified: bool) -> str:
+    names = "".join(f'<th scope="col">{escape(h)}</th>' for h in head(certified))
+    lines = "\n".join(_line(r, certified) for r in rows)
     return (
-        f'<div class="scroll"><table><thead><tr>{head}</tr></thead>'
+        f'<div class="scroll"><table><thead><tr>{names}</tr></thead>'
         f"<tbody>\n{lines}\n</tbody></table></div>"
     )
 
 
-def _line(row: Row) -> str:
-    *texts, verdict = (escape(t) for t in cells(row))
+def _line(row: Row, certified: bool) -> str:
+    *texts, verdict = (escape(t) for t in cells(row, certified))
     kind = ' class="judged"' if row.judged else ""
     told = "".join(f"<td>{t}</td>" for t in texts)
     return f'<tr{kind}>{told}<td class="v-{row.standing.value}">{verdict}</td></tr>'

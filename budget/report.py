@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -45,6 +45,7 @@ class Worst:
 class Row:
     """One tensor: an input, or what a node computes.
 
+    tensor     NODE.OUTPUT, or the input's name
     name       of the node, with ".output" where it has several; `output` as the caller knows it
     elements   sampled, `of` so many in all samples
     largest    |exact|;  error  |value − exact|;  bound  sound, for these inputs; the largest each
@@ -56,10 +57,12 @@ class Row:
                the smallest normal number, zeros included
     used       error / allowed at the worst element; NaN without a budget
     proved     bound / allowed at its worst element: 1 and below is a proof for these inputs
-    certified  bound / allowed by a certificate; NaN where none was asked for
+    certified  bound / allowed by a certificate, whose bound is `certificate` and whose `reason`
+               says why that is vacuous; NaN where none was asked for
     judged     whether the budget was meant for it; else it is only compared with it
     """
 
+    tensor: str
     name: str
     output: str = ""
     format: str
@@ -83,6 +86,7 @@ class Row:
     is_input: bool = False
     certified: float = math.nan
     certificate: float = math.nan
+    reason: str = ""
 
     @property
     def shown(self) -> str:
@@ -116,7 +120,7 @@ class BudgetReport:
     samples  how many sets of inputs; `given` whether they were the caller's
     tiles    whether nodes were sampled on tiles instead of whole
     certificate  its strength, "" where none was asked for
-    front    lines about a search for cheaper formats
+    front    lines about a search for cheaper formats;  schedule  what it found, as JSON
     """
 
     name: str
@@ -129,6 +133,7 @@ class BudgetReport:
     certificate: str = ""
     cure: Cure | None = None
     front: tuple[str, ...] = ()
+    schedule: Mapping[str, object] | None = None
 
     @property
     def judged(self) -> tuple[Row, ...]:
@@ -146,17 +151,34 @@ class BudgetReport:
         return _safe(self) if self.ok else _unsafe(self)
 
     def to_text(self) -> str:
-        parts = [self.sentence(), "", *_table(self.rows), "", *self.notes(), *self.front]
+        parts = [
+            self.sentence(),
+            "",
+            *_table(self.rows, bool(self.certificate)),
+            "",
+            *self.notes(),
+            *self.front,
+        ]
         return "\n".join(parts)
 
     def notes(self) -> list[str]:
         """What the numbers are."""
-        source = "given inputs" if self.given else f"random inputs of seed {self.seed}"
-        notes = [
-            f"{_samples(self)}, {source}; error = |value - f64|, bound = sound for these inputs, "
-            "ratio = bound / error",
-            "small letters: compared with the budget of the outputs, which is not asked of them",
-        ]
+        notes = []
+        if self.samples:
+            kind = "" if self.given else f" of seed {self.seed}"
+            notes.append(
+                f"{_samples(self)}{kind}; error = |value - f64|, bound = sound for these inputs, "
+                "ratio = bound / error"
+            )
+        if self.certificate:
+            notes.append(
+                "certificate = a bound for all inputs "
+                + _scope(self)
+                + ", proves = the part of the budget that it takes at most"
+            )
+        notes.append(
+            "small letters: compared with the budget of the outputs, which is not asked of them"
+        )
         if self.tiles:
             notes.append(
                 "tiles of up to 64 x 64 points a node; what a tile reads is rounded as it is "
@@ -171,7 +193,8 @@ class BudgetReport:
             "name": self.name, "ok": self.ok, "sentence": self.sentence(),
             "precision": self.precision, "samples": self.samples, "given": self.given,
             "seed": self.seed, "tiles": self.tiles, "certificate": self.certificate,
-            "cure": cure, "front": list(self.front), "rows": [_plain(r) for r in self.rows],
+            "cure": cure, "front": list(self.front), "schedule": self.schedule,
+            "rows": [_plain(r) for r in self.rows],
         }  # fmt: skip
 
 
@@ -198,13 +221,15 @@ def _nearest(rows: Sequence[Row]) -> Row:
 def _safe(report: BudgetReport) -> str:
     if not report.judged:
         return "Nothing is judged: no output has a budget (give --rel, --abs, --ulp or --c)."
-    row = _nearest(report.judged)
     if report.certificate:
+        row = max(report.judged, key=lambda r: r.certified)
+        where = _scope(report)
         return (
-            f"SAFE, certified ({report.certificate}): every output keeps {row.budget} in "
-            f"{report.precision} for all inputs that the certificate speaks of; the tightest is "
-            f"{row.shown}, whose bound takes {_percent(row.certified)} of its budget."
+            f"SAFE, certified: in {report.precision} every output keeps {row.budget} for all "
+            f"inputs {where}; the tightest is {row.shown}, whose bound takes "
+            f"{_percent(row.certified)} of its budget."
         )
+    row = _nearest(report.judged)
     text = (
         f"SAFE on {_samples(report)}: in {report.precision} every output keeps {row.budget}; the "
         f"nearest is {row.shown}, whose worst error takes {_percent(row.used)} of its budget"
@@ -214,6 +239,12 @@ def _safe(report: BudgetReport) -> str:
         return f"{text}. This is no proof: the bound of {vague[0]} is vacuous, larger than itself."
     proved = all(r.proved <= 1 for r in report.judged)
     return text + (", and its sound bound is within it too." if proved else ".")
+
+
+def _scope(report: BudgetReport) -> str:
+    """The inputs that a certificate speaks of."""
+    by_range = report.certificate == "range"
+    return "in the ranges" if by_range else "that overflow nowhere, as they are stored"
 
 
 def _samples(report: BudgetReport) -> str:
@@ -232,14 +263,26 @@ def _unsafe(report: BudgetReport) -> str:
 
 def _unproved(report: BudgetReport) -> str:
     row = next(r for r in report.judged if r.standing is not Standing.CERTIFIED)
-    if row.standing is Standing.VACUOUS:
-        why = f"its bound is vacuous ({row.certificate:.3g} for values up to {row.largest:.3g})"
-    else:
-        why = f"its bound takes {_percent(row.certified)} of {row.budget}"
     return (
-        f"NOT CERTIFIED: in {report.precision}, {row.shown} is within its budget on "
-        f"{_samples(report)}, but {why}{_blame(report)}."
+        f"NOT CERTIFIED: in {report.precision}, {_unsaid(row)}"
+        + (f" (within on {_samples(report)})" if report.samples else "")
+        + f"{_blame(report)}."
     )
+
+
+def _unsaid(row: Row) -> str:
+    """Why a certificate does not prove a row."""
+    if math.isnan(row.certified):
+        return f"{row.shown} holds indices or bools, which certificates do not speak of"
+    if row.standing is Standing.VACUOUS:
+        why = row.reason or "it may be larger than the values"
+        return f"the bound of {row.shown} is vacuous: {why}"
+    if not math.isfinite(row.certified):
+        return (
+            f"{row.budget} cannot be proved of {row.shown}, whose terms may be large and cancel, or "
+            "underflow: add --abs, and --c for sums of inputs or --range for the size of terms"
+        )
+    return f"the bound of {row.shown} takes {_percent(row.certified)} of {row.budget}"
 
 
 def _fault(row: Row) -> str:
@@ -284,32 +327,42 @@ def _blame(report: BudgetReport) -> str:
 
 
 def _percent(x: float) -> str:
-    if math.isnan(x):
-        return "nothing"
+    if not math.isfinite(x):
+        return "nothing" if math.isnan(x) else "unbounded"
     return f"{x:.2g} times" if x >= 10 else f"{100 * x:.3g}%"
 
 
 # --- the table ------------------------------------------------------------------------------------
 
-HEAD: Final = (
+_HEAD: Final = (
     "tensor", "format", "largest", "error", "bound", "ratio", "of budget", "mostly", "bias",
     "overflow", "underflow", "verdict",
 )  # fmt: skip
+_PROOF: Final = ("certificate", "proves")
 
 
-def cells(row: Row) -> tuple[str, ...]:
+def head(certified: bool) -> tuple[str, ...]:
+    """What the columns are called; those of a certificate stand before the verdict."""
+    return (*_HEAD[:-1], *_PROOF, _HEAD[-1]) if certified else _HEAD
+
+
+def cells(row: Row, certified: bool) -> tuple[str, ...]:
     """A row as it is printed; verdicts in small letters were not asked for."""
     standing = row.standing.value
-    if math.isnan(row.used) and row.standing is not Standing.VACUOUS:
+    if math.isnan(row.used) and math.isnan(row.certified) and row.standing is Standing.PASS:
         standing = "-"
+    proof = (_short(row.certificate), _part(row.certified)) if certified else ()
     return (
         row.shown, row.format, _short(row.largest), _short(row.error), _short(row.bound),
-        "-" if math.isnan(row.ratio) else _short(row.ratio),
-        "-" if math.isnan(row.used) else _percent(row.used),
+        _short(row.ratio), _part(row.used),
         row.dominated or "-", f"{row.bias:+.2f}" if row.dominated else "-",
-        _overflow(row), _share(row.underflows, row.elements),
+        _overflow(row), _share(row.underflows, row.elements), *proof,
         standing.upper() if row.judged else standing,
     )  # fmt: skip
+
+
+def _part(x: float) -> str:
+    return "-" if math.isnan(x) else _percent(x)
 
 
 def _short(x: float) -> str:
@@ -330,10 +383,10 @@ FEW: Final = 4
 """So many inputs have a row each; of more the worst stands for all in text."""
 
 
-def _table(rows: Sequence[Row]) -> list[str]:
-    lines = [HEAD, *_lines(rows)]
-    widths = [max(len(line[c]) for line in lines) for c in range(len(HEAD))]
-    left = {0, 1, 7, 11}
+def _table(rows: Sequence[Row], certified: bool) -> list[str]:
+    lines = [head(certified), *_lines(rows, certified)]
+    widths = [max(len(line[c]) for line in lines) for c in range(len(lines[0]))]
+    left = {0, 1, 7, len(widths) - 1}
     return [
         "  ".join(
             text.ljust(w) if c in left else text.rjust(w)
@@ -343,10 +396,10 @@ def _table(rows: Sequence[Row]) -> list[str]:
     ]
 
 
-def _lines(rows: Sequence[Row]) -> list[tuple[str, ...]]:
+def _lines(rows: Sequence[Row], certified: bool) -> list[tuple[str, ...]]:
     inputs = [r for r in rows if r.is_input]
     if len(inputs) <= FEW:
-        return [cells(r) for r in rows]
-    name, *rest = cells(_nearest(inputs))
+        return [cells(r, certified) for r in rows]
+    name, *rest = cells(_nearest(inputs), certified)
     first = (f"{len(inputs)} inputs, worst: {name}", *rest)
-    return [first, *(cells(r) for r in rows if not r.is_input)]
+    return [first, *(cells(r, certified) for r in rows if not r.is_input)]

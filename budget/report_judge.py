@@ -18,9 +18,12 @@ from tang.budget.report import Row, Standing, Worst
 from tang.budget.report_isolate import sources_of, whole
 from tang.budget.report_samples import Measured, Sample, Setting, evaluated
 from tang.emulator.budget import Budgets, ErrorBudget, tolerance
+from tang.ir.expr import REAL
 from tang.ir.format import Format
-from tang.ir.graph import Graph
+from tang.ir.graph import Graph, reads_of
 from tang.ir.view import Ref
+from tang.kernel.schedule import Schedule
+from tang.kernel.schedule import name_of as storage_name
 
 Array = npt.NDArray[Any]
 F64Array = npt.NDArray[np.float64]
@@ -63,6 +66,34 @@ def rows_of(
     return tuple(rows)
 
 
+def refs_of(graph: Graph) -> list[Ref]:
+    """The tensors of a report: real inputs, reals that are read or returned, all outputs."""
+    outputs = {o.ref for o in graph.outputs}
+    read = {r.source for n in graph.nodes for r in reads_of(n)}
+    found = [Ref(i.name) for i in graph.inputs if i.sort is REAL]
+    for node in graph.nodes:
+        for name in node.output_names():
+            ref = Ref(node.name, name)
+            if ref in outputs or (ref in read and graph.sort(ref) is REAL):
+                found.append(ref)
+    return found
+
+
+def blank_row(graph: Graph, schedule: Schedule, ref: Ref, wanted: Wanted) -> Row:
+    """The row of a tensor that was not sampled."""
+    nothing = math.nan
+    real = graph.sort(ref) is REAL
+    return Row(
+        tensor=str(ref), name=name_of(graph, ref), output=wanted.output,
+        format=storage_name(schedule.of(ref.node).storage) if real else "exact",
+        elements=0, of=0, largest=nothing, error=nothing, bound=nothing, ratio=nothing,
+        dominated="", bias=0.0, headroom=math.inf, overflows=0, underflows=0,
+        budget="" if wanted.budget is None else str(wanted.budget), used=nothing, proved=nothing,
+        standing=Standing.UNPROVED if ref.output else Standing.PASS, judged=wanted.judged,
+        is_input=not ref.output,
+    )  # fmt: skip
+
+
 def cut(values: Array, sample: Sample, graph: Graph) -> Array:
     """The part of a tensor that was sampled."""
     if sample.tile is None or values.shape == sample.value.shape:
@@ -94,7 +125,7 @@ def _row(
     largest, overflows, underflows = _range(value, exact, sample.format)
     at_most = float(np.max(bound, initial=0.0))
     return Row(
-        name=name_of(graph, sample.ref), output=wanted.output,
+        tensor=str(sample.ref), name=name_of(graph, sample.ref), output=wanted.output,
         format="exact" if sample.format is None else sample.format.name,
         elements=value.size, of=len(pieces) * _count(graph, sample.ref), largest=largest,
         error=float(np.max(error, initial=0.0)), bound=at_most,

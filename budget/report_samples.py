@@ -386,7 +386,7 @@ def _retiled(
             emulated[Ref(i.name)] = _stored(setting.exact[Ref(i.name)], b)
             fresh.add(Ref(i.name))
     buffers = {_ref(b): b for b in plan.buffers}
-    found = {}
+    found: dict[Ref, tuple[Array, Array]] = {}
     for node in setting.graph.nodes:
         same = _plain(old.of(node.name)) == _plain(schedule.of(node.name))
         own = [r for r in refs if r.node == node.name]

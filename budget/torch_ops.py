@@ -24,7 +24,7 @@ from tang.frontend.linear import embedding, matmul
 from tang.frontend.reductions import max as largest
 from tang.frontend.reductions import min as smallest
 from tang.frontend.reductions import sum as total
-from tang.frontend.shapes import concatenate
+from tang.frontend.shapes import concatenate, permute
 from tang.frontend.tensors import Tensor
 from tang.frontend.values import Value
 from tang.ir.expr import BOOL, INDEX, REAL
@@ -373,7 +373,7 @@ OPS: Final[Mapping[str, Row]] = {
     **{n: lambda c: views.reshape(c.args[0], c.args[1], c.name)
        for n in ("view.default", "reshape.default", "_unsafe_view.default")},
     "flatten.using_ints": _flatten, "unflatten.int": _unflatten,
-    "permute.default": lambda c: views.shapes.permute(c.args[0], c.args[1], c.name),
+    "permute.default": lambda c: permute(c.args[0], c.args[1], c.name),
     "transpose.int": lambda c: views.transpose(c.args[0], c.args[1], c.args[2], c.name),
     "t.default": lambda c: views.transpose(c.args[0], 0, 1, c.name),
     "numpy_T.default": lambda c: views.transpose(c.args[0], 0, 1, c.name),

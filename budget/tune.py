@@ -14,7 +14,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from tang.budget.report_run import INPUTS, Case, Question, case_of, used_under
+from tang.budget.report_case import Case, Question, case_of
+from tang.budget.report_certified import certified_share
+from tang.budget.report_cures import INPUTS, used_under
 from tang.budget.report_samples import measure
 from tang.errors import BudgetError
 from tang.ir.format import Format
@@ -115,12 +117,21 @@ def tune_precision(
         budget=budget, inputs=inputs, samples=samples, seed=seed, sizes=sizes or {},
         ranges=ranges or {}, rules=rules, certified=certified,
     )  # fmt: skip
+    return tuned(graph, start, asked, candidates)
+
+
+def tuned(
+    graph: Graph, start: object, asked: Question, candidates: Sequence[Kind | str] = CANDIDATES
+) -> Tuned:
+    """The same for a question that was put in one piece."""
     case = case_of(graph, start, asked)
-    return search(case.graph, case.schedule, judge_of(case, asked), candidates, seed)
+    return search(case.graph, case.schedule, judge_of(case, asked), candidates, asked.seed)
 
 
 def judge_of(case: Case, asked: Question) -> Judge:
     """How schedules are judged: by samples, or by certificate where that is asked for."""
+    if asked.certified:
+        return lambda schedule: certified_share(case, schedule)
     measured = [measure(s, case.schedule, case.seed, tiles=case.tiles) for s in case.settings]
     return lambda schedule: used_under(case, measured, schedule)
 
@@ -135,7 +146,8 @@ def search(
     """The greedy search, for any judge; extents of the graph are numbers.
 
     Tensors are taken by the bytes that their cheapest format saves, ties in an order drawn from
-    the seed; each gets the cheapest candidate with which the judge finds the program within.
+    the seed; each gets the cheapest candidate with which the judge finds the program within, of several of one
+    size the one with the least error.
     """
     kinds = [_kind(c) for c in candidates]
     now, used = start, judge(start)
@@ -147,12 +159,14 @@ def search(
     points = [Point(moved_bytes(lower(graph, start)), used, ())]
     moves: list[Move] = []
     for name in _in_order(graph, start, kinds, seed):
-        for move, schedule in _moves(graph, now, name, kinds, judge):
-            moves.append(move)
-            if move.kept:
-                now = schedule
+        for tried in _moves(graph, now, name, kinds, judge):
+            best = min(tried, key=lambda pair: pair[0].used)
+            kept = best[0].used <= 1
+            moves += [replace(m, kept=kept and m is best[0]) for m, _ in tried]
+            if kept:
+                now = best[1]
                 size = moved_bytes(lower(graph, now))
-                points.append(Point(size, move.used, _changes(graph, start, now)))
+                points.append(Point(size, best[0].used, _changes(graph, start, now)))
                 break
     return Tuned(now, tuple(moves), tuple(front_of(points)))
 
@@ -201,17 +215,23 @@ def _in_order(graph: Graph, start: Schedule, kinds: Sequence[Kind], seed: int) -
 
 def _moves(
     graph: Graph, now: Schedule, name: str, kinds: Sequence[Kind], judge: Judge
-) -> Iterable[tuple[Move, Schedule]]:
-    """A tensor in every cheaper format, the cheapest first, judged one by one."""
+) -> Iterable[list[tuple[Move, Schedule]]]:
+    """A tensor in every cheaper format, judged; formats of one size together, the smallest first.
+
+    None is kept yet.
+    """
     before = now.default.storage if name == INPUTS else now.of(name).storage
     full = moved_bytes(lower(graph, now))
-    for kind in sorted(kinds, key=bytes_of):
-        schedule = stored_as(now, graph, name, kind)
-        saved = full - moved_bytes(lower(graph, schedule))
-        if saved > 0:
-            used = judge(schedule)
-            move = Move(name, name_of(before), name_of(kind), saved, used, used <= 1)
-            yield move, schedule
+    for size in sorted({bytes_of(k) for k in kinds}):
+        tried = []
+        for kind in (k for k in kinds if bytes_of(k) == size):
+            schedule = stored_as(now, graph, name, kind)
+            saved = full - moved_bytes(lower(graph, schedule))
+            if saved > 0:
+                move = Move(name, name_of(before), name_of(kind), saved, judge(schedule), False)
+                tried.append((move, schedule))
+        if tried:
+            yield tried
 
 
 def stored_as(schedule: Schedule, graph: Graph, name: str, kind: Kind) -> Schedule:

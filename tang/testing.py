@@ -159,7 +159,7 @@ def _allowed(name: str, expected: Array, test: _Test) -> tuple[Array, tuple[str,
 
 
 def _budgeted(name: str, expected: Array, test: _Test) -> tuple[Array, tuple[str, ...], float]:
-    from tang.budget.report_run import storage_of
+    from tang.budget.report_cures import storage_of
     from tang.budget.report_tolerance import schedule_for
     from tang.emulator.budget import budgets_from, tolerance
     from tang.ir.bind import bind

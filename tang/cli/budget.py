@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -51,13 +51,19 @@ _C = Annotated[
     float, typer.Option(help="allowed times u T: unit roundoff times the sum of |terms|")
 ]
 _Percentile = Annotated[float, typer.Option(help="of elements that must be within, in percent")]
-_Samples = Annotated[int, typer.Option(min=1, help="how many sets of inputs to draw")]
+_Samples = Annotated[
+    int, typer.Option(min=0, help="how many sets of inputs to draw; 0 only with --certified")
+]
 _Seed = Annotated[int, typer.Option(min=0, help="of inputs, and of where tiles lie")]
 _Certified = Annotated[
     bool, typer.Option("--certified", help="accept nothing but a proof for all inputs")
 ]
 _Whole = Annotated[
     bool, typer.Option("--whole", help="replay every element, however many there are")
+]
+_Tune = Annotated[
+    bool,
+    typer.Option("--tune", help="search for cheaper formats that keep the budget, and judge these"),
 ]
 _Strict = Annotated[bool, typer.Option("--strict", help="rules that keep NaN and inf")]
 _Json = Annotated[bool, typer.Option("--json", help="the report as JSON")]
@@ -85,6 +91,7 @@ def command(
     size: _Size = None,
     certified: _Certified = False,
     whole: _Whole = False,
+    tune: _Tune = False,
     rules: _Rules = "pipeline",
     strict: _Strict = False,
     html: _Html = None,
@@ -110,7 +117,7 @@ def command(
     given = {n: v for n, v in terms.items() if is_given(ctx, "absolute" if n == "abs" else n)}
     asked = _Asked(
         given, budget or [], inputs, samples, seed, spans or [], size or [], certified, whole,
-        parse_rules(rules), strict,
+        tune, parse_rules(rules), strict,
     )  # fmt: skip
     _show(_report(graph, precision, asked), html, as_json)
 
@@ -147,6 +154,7 @@ class _Asked:
     sizes: list[str]
     certified: bool
     whole: bool
+    tune: bool
     rules: tuple[str, ...] | None
     strict: bool
 
@@ -155,7 +163,23 @@ def _report(argument: str, precision: str, asked: _Asked) -> BudgetReport:
     from tang.budget.report_run import budget_report
 
     program = load_graph(argument)
-    return budget_report(program, precision, _question(program, asked), argument)
+    question = _question(program, asked)
+    if not asked.tune:
+        return budget_report(program, precision, question, argument)
+    return _tuned(program, precision, question, argument)
+
+
+def _tuned(program: Graph, start: str, question: Question, argument: str) -> BudgetReport:
+    """The report of the cheapest formats that a search found, with the way there."""
+    from tang.budget.report_run import budget_report
+    from tang.budget.tune import tuned
+    from tang.schedule.serial import schedule_to_json
+
+    found = tuned(program, start, question)
+    report = budget_report(program, found.schedule, question, argument)
+    schedule = json.loads(schedule_to_json(found.schedule))
+    precision = f"{start}, tuned" if start.isidentifier() else "the precision that was found"
+    return replace(report, precision=precision, front=tuple(found.lines()), schedule=schedule)
 
 
 def _question(program: Graph, asked: _Asked) -> Question:
