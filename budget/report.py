@@ -279,8 +279,8 @@ def _unsaid(row: Row) -> str:
         return f"the bound of {row.shown} is vacuous: {why}"
     if not math.isfinite(row.certified):
         return (
-            f"{row.budget} cannot be proved of {row.shown}, whose terms may be large and cancel, or "
-            "underflow: add --abs, and --c for sums of inputs or --range for the size of terms"
+            f"{row.budget} cannot be proved of {row.shown}, whose terms may be large and cancel, "
+            "or underflow: add --abs, and --c for sums of inputs or --range for the size of terms"
         )
     return f"the bound of {row.shown} takes {_percent(row.certified)} of {row.budget}"
 

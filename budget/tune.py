@@ -146,8 +146,8 @@ def search(
     """The greedy search, for any judge; extents of the graph are numbers.
 
     Tensors are taken by the bytes that their cheapest format saves, ties in an order drawn from
-    the seed; each gets the cheapest candidate with which the judge finds the program within, of several of one
-    size the one with the least error.
+    the seed; each gets the cheapest candidate with which the judge finds the program within, of
+    several of one size the one with the least error.
     """
     kinds = [_kind(c) for c in candidates]
     now, used = start, judge(start)
