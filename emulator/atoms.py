@@ -113,7 +113,7 @@ def _sum(atom: Summation, terms: Terms, acc: Accumulator) -> F64Array:
             parts = _pieces(terms, atom.every)
             return _chain(_stacked(atom.inner, parts, inner), acc)
         case Split():
-            parts = _dealt(terms, atom.parts, atom.deal)
+            parts = _dealt(terms, atom)
             return _sum(atom.order, (_stacked(atom.inner, parts, acc),), acc)
 
 
@@ -130,10 +130,13 @@ def _pieces(terms: Terms, every: int) -> list[Terms]:
     return [tuple(t[..., s : s + every] for t in terms) for s in starts]
 
 
-def _dealt(terms: Terms, parts: int, deal: str) -> list[Terms]:
-    if deal == "cyclic":
+def _dealt(terms: Terms, atom: Split) -> list[Terms]:
+    count, parts = terms[0].shape[-1], atom.parts
+    if atom.deal == "cyclic":
         return [tuple(t[..., j::parts] for t in terms) for j in range(parts)]
-    size = -(-terms[0].shape[-1] // parts)
+    size = atom.size or -(-count // parts)
+    if size * parts < count:
+        raise FormatError(f"{count} terms do not fit in {parts} parts of {size}")
     return [tuple(t[..., j * size : (j + 1) * size] for t in terms) for j in range(parts)]
 
 

@@ -66,7 +66,7 @@ class Promote:
 class Split:
     """The terms dealt out in parts, each summed by `inner`; the parts summed in `order`.
 
-    blocks  contiguous parts of ⌈n/parts⌉ terms, the last ones shorter or empty
+    blocks  contiguous parts of `size` terms, the last ones shorter or empty; size 0: ⌈n/parts⌉
     cyclic  part j has the terms j, j + parts, …
     """
 
@@ -74,6 +74,7 @@ class Split:
     inner: Summation
     order: Summation = Seq()
     deal: str = "blocks"
+    size: int = 0
 
 
 Summation = Seq | Tree | Fma | Fda | Promote | Split
@@ -107,6 +108,10 @@ def check_summation(sum_: Summation) -> None:
         case Split():
             _positive("split parts", sum_.parts)
             _one_of("split deal", sum_.deal, DEALS)
+            if type(sum_.size) is not int or sum_.size < 0:
+                raise FormatError(f"split size: an int of at least 0, not {sum_.size!r}")
+            if sum_.size and sum_.deal != "blocks":
+                raise FormatError(f"split size is for blocks, not for {sum_.deal}")
             if needs_factors(sum_.order):
                 raise FormatError(f"split order sums parts, not products: {describe(sum_.order)}")
             check_summation(sum_.inner)
@@ -139,7 +144,8 @@ def describe(sum_: Summation) -> str:
             return f"promote({sum_.every}, {describe(sum_.inner)}{within})"
         case Split():
             inner, order = describe(sum_.inner), describe(sum_.order)
-            return f"split({sum_.parts} {sum_.deal}, {inner}; {order})"
+            size = f" of {sum_.size}" if sum_.size else ""
+            return f"split({sum_.parts} {sum_.deal}{size}, {inner}; {order})"
 
 
 def to_data(sum_: Summation) -> dict[str, Any]:
