@@ -185,6 +185,19 @@ def merge_siblings() -> Graph:
     return tg.Graph(o=tg.compute("o", [], tg.sum(x[j], j)), p=tg.compute("p", [], tg.prod(x[j], j)))
 
 
+def chunk_scan() -> Graph:
+    """h ← a·h + b over more positions than a chunk holds."""
+    t, s = tg.dim("t", 66), tg.dim("s", 66)
+    a, b = tg.input("a", (66,)), tg.input("b", (66,))
+    return tg.Graph(o=tg.compute("o", t, tg.affine_scan(a[s], b[s], s, [s <= t])))
+
+
+def segment_sum() -> Graph:
+    """A sum over blocks of two, by their number."""
+    k, n, x = tg.dim("k", 3), tg.dim("n", 6), tg.input("x", (6,))
+    return tg.Graph(o=tg.compute("o", k, tg.sum(tg.select(n // 2 == k, x[n], 0.0), n)))
+
+
 def merge_dims() -> Graph:
     i, j, x = tg.dim("i", 3), tg.dim("j", N), tg.input("x", (3 * N,))
     return tg.Graph(o=tg.compute("o", [], tg.sum(x[i * N + j], [i, j])))
@@ -196,6 +209,6 @@ EXAMPLES: Final[Mapping[str, Callable[[], Graph]]] = {
         simplify_expr, common_subexpression, compose_views, substitute_maps, stop_max_gradient,
         stabilize_softmax, shift_softmax, logsumexp, welford, gate_to_where, zero_gate_to_where,
         read_back_mass, recognise_scan, argmax, gather_at_argmax, read_back, read_back_mean,
-        dead_node, dead_output, dead_part, hoist_invariant_factors, merge_siblings, merge_dims,
+        dead_node, dead_output, dead_part, hoist_invariant_factors, merge_siblings, merge_dims, chunk_scan, segment_sum,
     )
 }  # fmt: skip

@@ -107,13 +107,16 @@ PAIRS: Final[Mapping[str, Pair]] = {
         ("rw [sum_eq_fold]",
          "exact merge_siblings (fun a b => a + b) (fun a b => a * b) 0 1 4 x x")),
     "merge-dims": Pair(RING, _FIRST, ("exact merge_dims 3 4 x",)),
+    "chunk-scan": Pair(RING, "(a b : Nat → K) (t : Nat) (ht : t < 66)",
+        ("exact congrArg (fun s => s.b) (chunk_scan affine_assoc affine_identity 2 33 t "
+         "⟨32, rfl⟩ ht (fun s => ⟨a s, b s⟩))",), at=("t",)),
+    "segment-sum": Pair(RING, "(x : Nat → K) (k : Nat)",
+        ("exact segment_sum (fun i => quotient 2 i) (quotient_succ 2) k 6 x",), at=("k",)),
 }  # fmt: skip
 
 OPEN: Final[Mapping[str, str]] = {
     "top-k": "ranks counted over a static axis have no word in the exporter; the theorem is about "
     "merged lists",
-    "chunk-scan": "its carry is gathered at t // 64; the theorem is stated at 64 · i + j",
-    "segment-sum": "its ends are searched by counting; the theorem takes the ends as given",
 }
 """Rules whose theorem is proved, but of which no pair is exported, with the reason."""
 

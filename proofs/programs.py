@@ -90,20 +90,40 @@ class Exporter:
                 raise UnsupportedError("a boolean tensor")
             return self.read(node.reads[int(str(e.payload))], dims)
 
-        return Reader(leaf, dims, literal=True, positions=_positions)
+        def positions(e: Expr, dims: Mapping[str, Term]) -> Term | None:
+            return self._found(node, e, dims) if e.op == "eq" else _positions(e, dims)
+
+        return Reader(leaf, dims, literal=True, positions=positions)
+
+    def _found(self, node: Comprehension, e: Expr, dims: Mapping[str, Term]) -> Term | None:
+        """k = an index that is negative outside its guard: k is none, so the guard holds too."""
+        for side, a in enumerate(e.args):
+            r = node.reads[int(str(a.payload))] if a.op == "arg" else None
+            if r is None or not r.view.guard or not _is_negative(r.view.fill):
+                continue
+            guard, here = self._guarded(r, dims)
+            other = self.reader(node, dims)(e.args[1 - side])
+            both = (other, here) if side else (here, other)
+            return Term("and", (var(f"({text(guard)})"), Term("eq", both)))
+        return None
 
     def read(self, r: Read, dims: Mapping[str, Term]) -> Term:
         """A tensor read through a view."""
-        known = {v: text(t) for v, t in dims.items()}
-        for k, g in enumerate(r.view.gathers):
-            known[f"@{k}"] = text(self.read(g, dims))
-        here = var(self.value(r.source, [_form(c, known) for c in r.view.coords]))
+        guard, here = self._guarded(r, dims)
         if not r.view.guard:
             return here
         if r.view.fill is None:
             raise UnsupportedError("a guard without a fill")
         fill = Reader(lambda e, _: var(str(e)))(r.view.fill)
-        return Term("ite", (var(_all(_conditions(r.view.guard, known))), here, fill))
+        return Term("ite", (guard, here, fill))
+
+    def _guarded(self, r: Read, dims: Mapping[str, Term]) -> tuple[Term, Term]:
+        """When a view reads, and what it reads then."""
+        known = {v: text(t) for v, t in dims.items()}
+        for k, g in enumerate(r.view.gathers):
+            known[f"@{k}"] = text(self.read(g, dims))
+        here = var(self.value(r.source, [_form(c, known) for c in r.view.coords]))
+        return var(_all(_conditions(r.view.guard, known))), here
 
     def _reduction(self, node: Comprehension, dims: Mapping[str, Term], output: str) -> str:
         if node.monoid is None:
@@ -115,7 +135,7 @@ class Exporter:
         inside = {**dims, **{d: var(n) for d, n in bound.items()}}
         bodies = [text(self.reader(node, inside)(b)) for b in node.body]
         if found in FOLDS:
-            return self._fold(node, found, bound, bodies, inside)
+            return self._fold(node, found, bound, bodies, inside, output)
         return self._state(node, found, bound, bodies, output)
 
     def _fold(
@@ -125,6 +145,7 @@ class Exporter:
         bound: Mapping[str, str],
         bodies: list[str],
         inside: Mapping[str, Term],
+        output: str,
     ) -> str:
         combine, identity = FOLDS[found]
         element = bodies[0] if len(bodies) == 1 else f"⟨{', '.join(bodies)}⟩"
@@ -140,7 +161,8 @@ class Exporter:
                 loop = f"{d.extent.constant} (fun {bound[d.name]} => {total})"
                 total = f"(sum {loop})" if found == "sum" else f"(fold {combine} {identity} {loop})"
             total = total[1:-1]
-        return f"({total}).b" if found == "affine_scan" else f"({total})"
+        part = {"a": ".a"}.get(output, ".b") if found == "affine_scan" else ""
+        return f"({total}){part}"
 
     def _state(
         self,
@@ -190,7 +212,9 @@ class Exporter:
 
 
 def _positions(e: Expr, dims: Mapping[str, Term]) -> Term | None:
-    """a < b of forms in the dims, with what is subtracted on the other side."""
+    """a < b of forms in the dims, with what is subtracted on the other side; a form's quotient."""
+    if e.op == "floordiv":
+        return _quotient(e, dims)
     if e.op != "lt" or e.args[0].sort is not INDEX:
         return None
     left, right = (_affine(a) for a in e.args)
@@ -198,6 +222,21 @@ def _positions(e: Expr, dims: Mapping[str, Term]) -> Term | None:
         return None
     up, down = _halves(left - right, {v: text(t) for v, t in dims.items()})
     return var(f"({up} < {down})")
+
+
+def _quotient(e: Expr, dims: Mapping[str, Term]) -> Term | None:
+    """How many whole chunks lie before a form that only adds."""
+    form, by = (_affine(a) for a in e.args)
+    if form is None or by is None or by.terms or by.const.constant < 1:
+        return None
+    up, down = _halves(form, {v: text(t) for v, t in dims.items()})
+    return var(f"(quotient {by.const.constant} {up})") if down == "0" else None
+
+
+def _is_negative(fill: Expr | None) -> bool:
+    """Whether a fill is an index that no coordinate is."""
+    known = fill is not None and fill.op == "index" and isinstance(fill.payload, int)
+    return known and fill is not None and int(str(fill.payload)) < 0
 
 
 def _affine(e: Expr) -> Affine | None:

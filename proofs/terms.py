@@ -138,7 +138,7 @@ class Reader:
     leaf     the term of an `arg` or a `state`, whose coordinates are already integers
     dims     terms for dims and static axes
     literal  keep x + 0 and x · 1 as they are written
-    positions  the term of a comparison of coordinates, or None to read it like any other
+    positions  the term of a comparison or a quotient of coordinates, or None to read it like others
     """
 
     leaf: Callable[[Expr, tuple[int, ...]], Term]
@@ -191,6 +191,12 @@ class Reader:
         if x is not None and y is not None:
             return TRUE if (x == y if e.op == "eq" else x < y) else FALSE
         return Term(e.op, (a, b))
+
+    def _divided(self, e: Expr) -> Term:
+        known = self.positions(e, self.dims)
+        if known is None:
+            raise UnsupportedError(f"the operation {e.op!r}")
+        return known
 
     def _special(self, e: Expr) -> Term:
         """A comparison with an infinity, for finite values of the other side."""
@@ -300,6 +306,7 @@ _HANDLERS: Final[dict[str, Callable[[Reader, Expr], Term]]] = {
     "mul": Reader._product,
     "neg": Reader._negated,
     "log2": Reader._logarithm,
+    "floordiv": Reader._divided,
     "recip": lambda r, e: Term("inv", (r(e.args[0]),)),
     "exp2": Reader._exponential,
     "lt": Reader._compared,

@@ -18,6 +18,7 @@ import Tang.TopK
 import Tang.Traffic
 import Tang.Welford
 import Tang.Lattice
+import Tang.Segment
 import Tang.Rules
 import Tang.Core
 import Tang.Syntax
@@ -794,6 +795,46 @@ Written by `python -m tang.proofs.snapshot`; the gate compares it with the sourc
 #print axioms Tang.eq_of_cofactors
 #check @Tang.add_zeros
 #print axioms Tang.add_zeros
+#check @Tang.foldWhere_until
+#print axioms Tang.foldWhere_until
+#check @Tang.foldWhere_true
+#print axioms Tang.foldWhere_true
+#check @Tang.foldWhere_le
+#print axioms Tang.foldWhere_le
+#check @Tang.foldWhere_lt
+#print axioms Tang.foldWhere_lt
+#check @Tang.divided_last
+#print axioms Tang.divided_last
+#check @Tang.divided_inside
+#print axioms Tang.divided_inside
+#check @Tang.quotient_inside
+#print axioms Tang.quotient_inside
+#check @Tang.remainder_inside
+#print axioms Tang.remainder_inside
+#check @Tang.quotient_spec
+#print axioms Tang.quotient_spec
+#check @Tang.quotient_succ
+#print axioms Tang.quotient_succ
+#check @Tang.add_sub_self
+#print axioms Tang.add_sub_self
+#check @Tang.lt_of_mul_lt
+#print axioms Tang.lt_of_mul_lt
+#check @Tang.scan_at
+#print axioms Tang.scan_at
+#check @Tang.sorted_le
+#print axioms Tang.sorted_le
+#check @Tang.sorted_lt
+#print axioms Tang.sorted_lt
+#check @Tang.ends_in
+#print axioms Tang.ends_in
+#check @Tang.ends_out
+#print axioms Tang.ends_out
+#check @Tang.ends_spec
+#print axioms Tang.ends_spec
+#check @Tang.restarted
+#print axioms Tang.restarted
+#check @Tang.segment_at
+#print axioms Tang.segment_at
 #check @Tang.simplify_expr
 #print axioms Tang.simplify_expr
 #check @Tang.common_subexpression
@@ -816,12 +857,6 @@ Written by `python -m tang.proofs.snapshot`; the gate compares it with the sourc
 #print axioms Tang.zero_gate_to_where
 #check @Tang.chunk_scan
 #print axioms Tang.chunk_scan
-#check @Tang.foldWhere_until
-#print axioms Tang.foldWhere_until
-#check @Tang.foldWhere_true
-#print axioms Tang.foldWhere_true
-#check @Tang.foldWhere_le
-#print axioms Tang.foldWhere_le
 #check @Tang.add_identity
 #print axioms Tang.add_identity
 #check @Tang.mul_identity
@@ -832,14 +867,14 @@ Written by `python -m tang.proofs.snapshot`; the gate compares it with the sourc
 #print axioms Tang.merge_dims
 #check @Tang.recognise_scan
 #print axioms Tang.recognise_scan
+#check @Tang.segment_sum
+#print axioms Tang.segment_sum
 #check @Tang.welford
 #print axioms Tang.welford
 #check @Tang.read_back_mean
 #print axioms Tang.read_back_mean
 #check @Tang.stop_max_gradient
 #print axioms Tang.stop_max_gradient
-#check @Tang.segment_sum
-#print axioms Tang.segment_sum
 #check @Tang.stabilize_softmax
 #print axioms Tang.stabilize_softmax
 #check @Tang.shift_softmax

@@ -2,6 +2,7 @@ prelude
 import Tang.Welford
 import Tang.Argmax
 import Tang.TopK
+import Tang.Segment
 import Tang.Scan
 import Tang.Gradient
 import Tang.Softmax
@@ -67,48 +68,12 @@ theorem zero_gate_to_where (id : Identity op e) (p : Nat → Prop) [∀ i, Decid
   by_cases h : p i
   · rw [if_pos h]
   · rw [if_neg h, neutral i h]
-theorem chunk_scan (assoc : Associative op) (id : Identity op e) (m i j : Nat) (f : Nat → α) :
-    fold op e (i * m + j) f
-      = op (fold op e i (fun c => fold op e m (fun k => f (c * m + k)))) (fold op e j (fun k => f (i * m + k))) :=
-  scan_chunk assoc id m i j f
-/-- A condition `r ≤ t` stops the loop after `t`. -/
-theorem foldWhere_until (q : Nat → Prop) [∀ i, Decidable (q i)] (s : α) (t n : Nat) (h : t < n) (f : Nat → α) :
-    foldWhere op (fun r => q r ∧ r ≤ t) s n f = foldWhere op q s (Nat.succ t) f := by
-  have stop : ∀ k, foldWhere op (fun r => q r ∧ r ≤ t) s (Nat.succ t + k) f
-      = foldWhere op (fun r => q r ∧ r ≤ t) s (Nat.succ t) f := by
-    intro k
-    induction k with
-    | zero => rfl
-    | succ k ih =>
-      refine (if_neg ?_).trans ih
-      intro c
-      exact Nat.lt_irrefl t (Nat.le_trans (Nat.le_add_right (Nat.succ t) k) c.right)
-  have inside : ∀ m, m ≤ Nat.succ t → foldWhere op (fun r => q r ∧ r ≤ t) s m f = foldWhere op q s m f := by
-    intro m
-    induction m with
-    | zero => exact fun _ => rfl
-    | succ m ih =>
-      intro k
-      have r := ih (Nat.le_trans (Nat.le_succ m) k)
-      exact if_congr ⟨fun c => c.left, fun c => ⟨c, Nat.le_of_succ_le_succ k⟩⟩ (fun _ => by rw [r]) (fun _ => r)
-  obtain ⟨k, hk⟩ := h
-  rw [← hk, stop, inside _ (Nat.le_refl _)]
-theorem foldWhere_true (s : α) (n : Nat) (f : Nat → α) : foldWhere op (fun _ => True) s n f = fold op s n f := by
-  induction n with
-  | zero => rfl
-  | succ n ih =>
-    refine (if_pos trivial).trans ?_
-    rw [ih]
-    rfl
-theorem foldWhere_le (s : α) (t n : Nat) (h : t < n) (f : Nat → α) :
-    foldWhere op (fun r => r ≤ t) s n f = fold op s (Nat.succ t) f := by
-  rw [← foldWhere_true, ← foldWhere_until (fun _ => True) s t n h f]
-  have same : ∀ m, foldWhere op (fun r => r ≤ t) s m f = foldWhere op (fun r => True ∧ r ≤ t) s m f := by
-    intro m
-    induction m with
-    | zero => rfl
-    | succ m ih => exact if_congr ⟨fun c => ⟨trivial, c⟩, fun c => c.right⟩ (fun _ => by rw [ih]) (fun _ => ih)
-  exact same n
+/-- A scan of `n * m` at a position: the chunks before its own, combined with the scan inside its own. -/
+theorem chunk_scan (assoc : Associative op) (id : Identity op e) (n m t : Nat) (hm : 0 < m) (ht : t < n * m) (f : Nat → α) :
+    foldWhere op (fun s => s ≤ t) e (n * m) f
+      = op (foldWhere op (fun c => c + 1 ≤ quotient m t) e n (fun c => fold op e m (fun k => f (k + c * m))))
+          (foldWhere op (fun k => k ≤ t - quotient m t * m) e m (fun k => f (k + quotient m t * m))) :=
+  scan_at assoc id n m t hm ht f
 end
 
 section
@@ -128,6 +93,14 @@ theorem recognise_scan (a b : Nat → K) (t n : Nat) (h : t < n) :
   intro s _
   rw [foldWhere_until (fun r => s + 1 ≤ r) 1 t n h, ← fold_where mul_identity]
   rfl
+/-- A gated sum over a sorted key is a running sum, restarted at every new key, at the end of the key's segment. -/
+theorem segment_sum (key : Nat → Nat) (sorted : ∀ i, key i ≤ key (Nat.succ i)) (k n : Nat) (f : Nat → K) :
+    sum n (fun i => if key i = k then f i else 0)
+      = if (1 ≤ ends key k n ∧ ends key k n < n + 1) ∧ key (ends key k n - 1) = k then
+          (if 1 ≤ ends key k n ∧ ends key k n < n + 1 then
+            (foldWhere affine (fun i => i ≤ ends key k n - 1) ⟨1, 0⟩ n
+              (fun i => ⟨if (1 ≤ i ∧ i < n + 1) ∧ key i = key (i - 1) then 1 else 0, f i⟩)).b else 0) else 0 :=
+  segment_at key sorted k n f
 end
 
 /-! ## Sums that are folds of several numbers -/
@@ -149,15 +122,6 @@ theorem stop_max_gradient (n : Nat) (v e : Nat → K) (h : sum n e ≠ 0) :
   rw [mul_assoc, mul_comm (inv _), mul_inv h, mul_one]
   exact sum_congr (fun j _ => mul_comm _ _)
 end
-section
-variable {K : Type u} [CommRing K]
-/-- The points of a sorted key's value are one segment. -/
-theorem segment_sum (low size rest : Nat) (f : Nat → K) (key : Nat → Nat) (k : Nat)
-    (segment : ∀ i, key i = k ↔ low ≤ i ∧ i < low + size) :
-    sum (low + size + rest) (fun i => if key i = k then f i else 0) = sum size (fun i => f (low + i)) :=
-  grad_gather_segment low size rest f key k segment
-end
-
 section
 variable {A : Type u} {K : Type v} [OrderedRing A] [OrderedField K] [Exponential A K]
 theorem stabilize_softmax (n : Nat) (s : Nat → A) (v : Nat → K) :
