@@ -15,6 +15,7 @@ from tang.budget.precision import PRESETS, applied, precision_from
 from tang.budget.report import BudgetReport
 from tang.budget.report_run import Question, budget_report
 from tang.budget.scale_data import Scale
+from tang.budget.strengths import certify
 from tang.budget.torch_import import Imported, from_exported, from_torch
 from tang.budget.tune import Tuned, tune_precision
 
@@ -28,6 +29,7 @@ __all__ = [
     "Tuned",
     "applied",
     "budget_report",
+    "certify",
     "certify_data",
     "check_data",
     "compare_levels",

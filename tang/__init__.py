@@ -26,13 +26,14 @@ from tang.frontend import *  # noqa: F403 - the language is this package's surfa
 if TYPE_CHECKING:
     from tang.api import Program, compile
     from tang.autodiff import grad
-    from tang.budget import emulate, from_torch, tune_precision
+    from tang.budget import certify, emulate, from_torch, tune_precision
     from tang.rewrite import rewrite
 
 _ON_USE: Final = {
     "compile": "tang.api",
     "Program": "tang.api",
     "grad": "tang.autodiff",
+    "certify": "tang.budget",
     "emulate": "tang.budget",
     "from_torch": "tang.budget",
     "tune_precision": "tang.budget",
@@ -67,6 +68,7 @@ __all__ = [
     "RewriteError",
     "ScheduleError",
     "TangError",
+    "certify",
     "compile",
     "emulate",
     "errors",

@@ -1,0 +1,59 @@
+"""One name for certificates of every strength, and each weaker than what is known more of."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tang as tg
+from tang.budget import DataCertificate, certify
+from tang.emulator import Certificate
+from tang.errors import BudgetError, ScheduleError
+
+RNG = np.random.default_rng(2)
+DATA = {"x": RNG.random((4, 64)).astype(np.float32)}
+
+
+def sums():
+    """Sums of rows."""
+    i, k = tg.dims("i k")
+    return tg.Graph(y=tg.compute("y", (i,), tg.sum(tg.input("x", (4, 64))[i, k], over=k)))
+
+
+def test_the_strength_follows_what_is_known_of_the_inputs():
+    data = certify(sums(), "f16", inputs=DATA, seed=2)
+    ranged = certify(sums(), "f16", {"x": (0.0, 1.0)})
+    shape = certify(sums(), "f16")
+    assert isinstance(data, DataCertificate)
+    assert isinstance(ranged, Certificate)
+    assert (data.strength, ranged.strength, shape.strength) == ("data", "range", "shape")
+    assert data.seed == 2
+    assert data.row("y").error <= data.row("y").bound <= ranged.bound("y").error
+
+
+def test_symbols_take_their_sizes_where_no_data_tells():
+    i, k = tg.dims("i k")
+    x = tg.input("x", (4, "n"))
+    graph = tg.Graph(y=tg.compute("y", (i,), tg.sum(x[i, k], over=k)))
+    small, large = (certify(graph, "f32", {"x": (0, 1)}, sizes={"n": n}) for n in (8, 800))
+    assert small.bound("y").error < large.bound("y").error
+    with pytest.raises(BudgetError, match="give a size for n"):
+        certify(graph, "f32", {"x": (0, 1)})
+
+
+def test_inputs_outside_their_range_are_named():
+    with pytest.raises(BudgetError, match=r"input 'x' holds .* at \[.*\], outside its stated"):
+        certify(sums(), "f32", {"x": (0.0, 0.5)}, DATA)
+    with pytest.raises(BudgetError, match="a range names 'z'"):
+        certify(sums(), "f32", {"z": (0.0, 0.5)}, DATA)
+
+
+def test_what_makes_no_sense_together_is_refused():
+    with pytest.raises(BudgetError, match="freedom is for ranges"):
+        certify(sums(), "f32", inputs=DATA, freedom="wgsl")
+    with pytest.raises(ScheduleError, match="unknown precision"):
+        certify(sums(), "f33")
+
+
+def test_certify_is_a_function_of_the_package():
+    assert tg.certify is certify
