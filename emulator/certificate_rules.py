@@ -366,6 +366,8 @@ def nonpositive(x: tuple[Value, ...], p: Given) -> Value:
 def within(x: tuple[Value, ...], p: Given) -> Value:
     (c,) = x
     widest = p.number("most")
+    if p.params.get("nonnegative") is True and not c.lo >= 0:
+        raise ValueError("it may be negative")
     return _clipped(c, most((c.lo, -widest)), least((c.hi, widest)), c.special)
 
 

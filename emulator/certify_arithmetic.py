@@ -262,7 +262,7 @@ class Arithmetic:
             if kind == "absolute":
                 found.append(trail.add("off", step, by=value, constant=constant.name))
                 continue
-            own = self._function_format()
+            own = self.function_format()
             small = "flush" if self.free else "gradual"
             overflow = "assumed" if trail.shape else "inf"
             found.append(trail.add("ulps", step, ulp=value, constant=constant.name, format=own,
@@ -270,10 +270,11 @@ class Arithmetic:
         made = found[0]
         for other in found[1:]:
             made = trail.add("worse", made, other)
-        own = self._function_format()
+        own = self.function_format()
         return self.through(made, [r for r in self.roundings if r.format != own])
 
-    def _function_format(self) -> str:
+    def function_format(self) -> str:
+        """The format in which functions are computed."""
         return self.trail.format("f64" if self.precision.type is Type.F64 else "f32")
 
     def _ideal(self, op: str, args: tuple[int, ...]) -> int:

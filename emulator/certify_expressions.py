@@ -8,28 +8,32 @@ states and coordinates are comes from the caller. It knows no reductions.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Final
 
-from tang.emulator.certificate import Parameter
 from tang.emulator.certify_arithmetic import Arithmetic
 from tang.emulator.certify_forms import order, parts
 from tang.ir.expr import REAL, Expr, Sort, named
 
 Leaf = Callable[[Expr], int]
-Refinement = tuple[str, dict[str, Parameter]]
-
 COMPOSED: Final = ("exp", "log", "cos", "sigmoid", "tanh")
 """Derived forms with a function of their own, which may also be computed as they are composed."""
 _DIRECT: Final = ("exp2", "log2", "sin", "erf", "atan2")
+
+Refine = Callable[["Evaluator", Expr, int], int]
+
+
+def unrefined(evaluator: Evaluator, e: Expr, step: int) -> int:
+    """Where nothing more is known."""
+    return step
 
 
 class Evaluator:
     """Steps of expressions; equal expressions are one step.
 
     leaf     the step of an argument, a state component, a coordinate or an extent
-    refined  expression → a rule that its step passes, for what is known of it besides
+    refine   a step that says more of an expression, where more is known of it
     standard where the error of squares should be small; None: where they are large
     """
 
@@ -37,13 +41,13 @@ class Evaluator:
         self,
         arithmetic: Arithmetic,
         leaf: Leaf,
-        refined: Mapping[Expr, Refinement] | None = None,
+        refine: Refine = unrefined,
         standard: float | None = None,
     ) -> None:
         self.a = arithmetic
         self.standard = standard
         self.leaf = leaf
-        self.refined = refined or {}
+        self.refine = refine
         self.done: dict[int, int] = {}
         self.kept: list[Expr] = []
 
@@ -52,9 +56,7 @@ class Evaluator:
         for e in order((root,)):
             if id(e) not in self.done:
                 self.kept.append(e)
-                step = self._step(e)
-                more = self.refined.get(e)
-                self.done[id(e)] = self.a.trail.add(more[0], step, **more[1]) if more else step
+                self.done[id(e)] = self.refine(self, e, self._step(e))
         return self.done[id(root)]
 
     def _step(self, e: Expr) -> int:

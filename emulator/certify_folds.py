@@ -98,12 +98,37 @@ class Folder:
         term = self.value(lift)
         if lift.sort is INDEX:
             return [self.a.trail.add("count", term, n=o.n, full=o.full)]
-        return [self.sum_of(term)]
+        o, trail = self.order, self.a.trail
+        plain = trail.add("sum", term, n=o.n, full=o.full, adds=o.adds, **self._params())
+        kind, operands = self.sums.get(lift, ("", ()))
+        return [self._known_sum(kind, operands, plain)]
 
-    def sum_of(self, term: int) -> int:
-        """The sum of n such terms."""
+    def _known_sum(self, kind: str, operands: tuple[Expr, ...], plain: int) -> int:
+        """The better of a sum by itself and by what is known of its terms."""
+        trail, steps = self.a.trail, [plain]
+        if kind in ("exp", "peak"):
+            steps = [trail.add("at_least", plain, least=1.0, why="the largest term is exp 0")]
+        if kind == "exp":
+            steps.append(self._sum_exp(self.value(operands[0])))
+        if kind == "weighted" and trail[self.value(operands[0])].lo >= 0:
+            o, (w, v) = self.order, (self.value(x) for x in operands)
+            steps.append(trail.add("weighted", w, v, n=o.n, adds=o.adds, prods=1, **self._params()))
+        return min(steps, key=self._badness)
+
+    def _badness(self, step: int) -> tuple[float, float, float]:
+        c = self.a.trail[step]
+        return (c.absolute, c.relative, c.top) if self.a.trail.shape else (c.error, c.top, 0.0)
+
+    def _sum_exp(self, z: int) -> int:
+        """By the entropy's bound; in the way of 2^(z·log₂e) too, which rounds z twice more."""
+        if not self.a.trail.shape:
+            z = self.a.rounded(self.a.rounded(z, "exact"), "exact")
         o = self.order
-        return self.a.trail.add("sum", term, n=o.n, full=o.full, adds=o.adds, **self._params())
+        ulp = max(self._ulp("exp"), self._ulp("exp2"))
+        return self.a.trail.add(
+            "sum_exp", z, n=o.n, adds=o.adds, rounded=1, ulp=ulp,
+            format=self.a.function_format(), **self._params(),
+        )  # fmt: skip
 
     def _prod(self, group: Group) -> list[int]:
         term = self.value(group.lift[0])
@@ -173,7 +198,7 @@ class Folder:
         ulp = max(self._ulp("exp"), self._ulp("exp2"))
         return {
             "n": o.n, "full": o.full and o.n > 0, "hops": o.adds + 2, "ulp": ulp,
-            "format": self.a._function_format(), **self._params(),
+            "format": self.a.function_format(), **self._params(),
         }  # fmt: skip
 
     def _ulp(self, op: str) -> float:

@@ -14,6 +14,7 @@ from tang.emulator.certify_arithmetic import Arithmetic, Rounding, Trail, is_num
 from tang.emulator.certify_expressions import Evaluator
 from tang.emulator.certify_folds import Folder, order_of
 from tang.emulator.certify_functions import Functions
+from tang.emulator.certify_matching import arg_read
 from tang.emulator.certify_monoids import Group, groups_of
 from tang.emulator.certify_relations import Hints, Relations
 from tang.ir.expr import INDEX, REAL, Expr, Sort
@@ -41,6 +42,7 @@ class Pass:
         self.stored: dict[Ref, Precision] = {}
         self.relations = Relations(graph)
         self.near: dict[Ref, int] = {}
+        self.factors: dict[tuple[str, Expr], int] = {}
 
     def arithmetic(self, precision: Precision) -> Arithmetic:
         """The operations of a node that computes in a precision."""
@@ -87,22 +89,27 @@ class Pass:
         The error of a square is small beside the largest square, or near a small one, `standard`:
         the former is what a result is off, the latter what a quotient by its root needs.
         """
-        found = self._values(node, None)
+        hints = self.relations.hints(node)
+        found = self._values(node, hints, None)
         standard = self.relations.standard
-        other = found if standard is None or self.trail.shape else self._values(node, standard)
+        other = (
+            found if standard is None or self.trail.shape else self._values(node, hints, standard)
+        )
         for ref, step in found.items():
             near = other[ref]
             self.results[ref] = min(step, near, key=lambda n: self.trail[n].error)
             if self.trail[near].lo >= 0:
                 self.near[ref] = near
-        self.relations.leave(node)
 
-    def _values(self, node: Comprehension, standard: float | None) -> dict[Ref, int]:
+    def _values(self, node: Comprehension, hints: Hints, standard: float | None) -> dict[Ref, int]:
         s = self.chosen[node.name]
         a = self.arithmetic(s.computed)
         hints = self.relations.hints(node)
         evaluator = Evaluator(
-            a, lambda e: self._leaf(a, node, e, standard), hints.refined, standard
+            a,
+            lambda e: self._leaf(a, node, e, standard),
+            lambda ev, e, step: self._refined(node, hints, ev, e, step),
+            standard,
         )
         if node.monoid is None:
             pairs = zip(node.outputs, node.body, strict=True)
@@ -113,6 +120,41 @@ class Pass:
             Ref(node.name, name): self._stored(Ref(node.name, name), step, a, s)
             for name, step in values.items()
         }
+
+    def _refined(
+        self, node: Comprehension, hints: Hints, evaluator: Evaluator, e: Expr, step: int
+    ) -> int:
+        """What relations between nodes say of an expression."""
+        kind, operands = hints.refined.get(e, ("", ()))
+        trail = self.trail
+        if kind == "nonpositive":
+            return trail.add("nonpositive", step, why="a value minus the maximum of all")
+        if kind == "share" and trail[step].lo >= 0:
+            return trail.add("within", step, most=1.0, nonnegative=True, why="a share of a sum")
+        if kind == "mean":
+            return self._mean(node, evaluator, operands, step)
+        return step
+
+    def _mean(
+        self, node: Comprehension, evaluator: Evaluator, operands: tuple[Expr, ...], step: int
+    ) -> int:
+        """Σ w·v / Σ w, where it is the better bound."""
+        above, below = operands
+        read = arg_read(node, below)
+        total = None if read is None else self.relations.totals.get(read.source)
+        if read is None or total is None:
+            return step
+        found = self.relations.mean_of(node, above, read, total)
+        factor = None if found is None else self.factors.get((found[0].node.name, found[1]))
+        weight = self.trail[evaluator.value(below)]
+        if factor is None or weight.lo < 1:
+            return step
+        a = evaluator.a
+        mean = self.trail.add(
+            "weighted_mean", evaluator.value(below), evaluator.value(above), factor,
+            divisions=2, **a.fold_params(),
+        )  # fmt: skip
+        return min(step, mean, key=lambda n: self.trail[n].error)
 
     def _stored(self, ref: Ref, step: int, a: Arithmetic, s: NodeSchedule) -> int:
         if self.graph.sort(ref) is not REAL:
@@ -132,6 +174,9 @@ class Pass:
         order = order_of(node, s, self.freedom == "wgsl", alone)
         folder = Folder(a, order, lift.value, lift.standard, hints.sums)
         steps = folder.components(node)
+        for e in (x for g in groups_of(node) for lift in g.lift for x in lift.args):
+            if e.sort is REAL and id(e) in lift.done:
+                self.factors[node.name, e] = lift.done[id(e)]
         project = Evaluator(a, lambda e: self._state(node, e, steps, a))
         found = {
             c.name: self._result(node, folder, project, e, steps)
