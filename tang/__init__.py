@@ -26,7 +26,6 @@ from tang.frontend import *  # noqa: F403 - the language is this package's surfa
 if TYPE_CHECKING:
     from tang.api import Program, compile
     from tang.autodiff import grad
-    from tang.budget import certify, emulate, from_torch, tune_precision
     from tang.rewrite import rewrite
 
 _ON_USE: Final = {
@@ -68,14 +67,10 @@ __all__ = [
     "RewriteError",
     "ScheduleError",
     "TangError",
-    "certify",
     "compile",
-    "emulate",
     "errors",
-    "from_torch",
     "grad",
     "rewrite",
-    "tune_precision",
     *frontend.__all__,
 ]
 
