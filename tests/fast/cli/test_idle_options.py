@@ -22,9 +22,13 @@ VALUES = {
     "--rules": "none", "--math": "native", "--backends": "c", "--on": "simt", "--language": "cuda",
     "--size": "n=3", "--seeds": "1,2", "--rotate": "2", "--rung": "lower", "--table": "t.json",
     "--seed": "1", "--patience": "5", "--out": "there", "--jobs": "1", "--seconds": "5",
-    "--rule": "argmax",
+    "--rule": "argmax", "--samples": "2", "--percentile": "99",
 }  # fmt: skip
 FOREIGN = ("verify", "k.cu", "--spec", MATMUL, "--launch", "k.json")
+OF_BUDGETS = (
+    "--precision --rel --abs --ulp --c --percentile --budget --inputs --samples --seed --range "
+    "--size --certified --whole --tune --rules --strict --html"
+)
 MODES = {
     "verify-graph": (
         ("verify", MATMUL),
@@ -46,6 +50,32 @@ MODES = {
     "show-json": (("show", MATMUL, "--json"), "--size --strict --plan", "--trace"),
     "show-trace": (("show", MATMUL, "--trace"), "--plan", "--size --strict --trace"),
     "emit": (("emit", MATMUL), "", "--target"),
+    "budget": (("budget", MATMUL, "--rel", "1"), "", OF_BUDGETS),
+    "budget-of-data": (
+        ("budget", MATMUL, "--rel", "1", "--inputs", "x.npz"),
+        "--samples --size",
+        OF_BUDGETS.replace("--samples ", "").replace("--size ", ""),
+    ),
+    "budget-certified": (
+        ("budget", MATMUL, "--rel", "1", "--certified"),
+        "--percentile",
+        OF_BUDGETS.replace("--percentile ", ""),
+    ),
+    "budget-without-rules": (
+        ("budget", MATMUL, "--rel", "1", "--rules", "none"),
+        "--strict",
+        OF_BUDGETS.replace("--strict ", ""),
+    ),
+    "tolerance": (
+        ("tolerance", MATMUL),
+        "",
+        "--precision --inputs --samples --seed --range --size --math",
+    ),
+    "tolerance-of-data": (
+        ("tolerance", MATMUL, "--inputs", "x.npz"),
+        "--samples --seed --size",
+        "--precision --inputs --range --math",
+    ),
     "rules": (("rules",), "", ""),
     "prove": (("prove",), "", "--rule --fresh"),
     "prove-json": (("prove", "--json"), "--rule", "--fresh"),

@@ -1,0 +1,79 @@
+"""Budgets by name and by percentile."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from tang.emulator.budget import Budgets, ErrorBudget, accepts, budgets_from
+from tang.errors import BudgetError
+
+REFERENCE = np.arange(1.0, 101.0)
+
+
+def off(count):
+    """The reference with so many elements one off."""
+    found = REFERENCE.copy()
+    found[:count] += 1
+    return found
+
+
+@pytest.mark.parametrize(("wrong", "percentile", "verdict"), [
+    (0, 100, True), (1, 100, False), (1, 99, True), (2, 99, False), (2, 98, True), (10, 90, True),
+])  # fmt: skip
+def test_a_percentile_forgives_so_many_elements_and_no_more(wrong, percentile, verdict):
+    assert accepts(off(wrong), REFERENCE, ErrorBudget(abs=0.5, percentile=percentile)) is verdict
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf], ids=["nan", "inf"])
+def test_a_lost_element_is_beyond_every_percentile(bad):
+    actual = REFERENCE.copy()
+    actual[7] = bad
+    assert not accepts(actual, REFERENCE, ErrorBudget(abs=1e9, percentile=1))
+
+
+def test_a_difference_of_integers_is_beyond_every_percentile():
+    assert not accepts(np.array([1, 2]), np.array([1, 3]), ErrorBudget(abs=9, percentile=10))
+
+
+@pytest.mark.parametrize("bad", [0, -1, 100.1, math.nan, True, "50"],
+                         ids=["zero", "negative", "above", "nan", "bool", "text"])  # fmt: skip
+def test_a_malformed_percentile_is_rejected_by_name(bad):
+    with pytest.raises(BudgetError, match="percentile"):
+        ErrorBudget(abs=1, percentile=bad)
+
+
+def test_a_budget_names_its_terms_as_the_command_line_does():
+    assert str(ErrorBudget(rel=1e-3, abs=1e-6, c=2, percentile=99)) == (
+        "rel=0.001, abs=1e-06, c=2, percentile=99"
+    )
+
+
+def test_a_mapping_gives_budgets_by_output_and_node_and_a_default():
+    budgets = budgets_from({"y": ErrorBudget(abs=1), "inner": {"rel": 0.5}, "*": {"c": 3}})
+    assert budgets.of_output("y", "sum") == ErrorBudget(abs=1)
+    assert budgets.of_output("z", "sum") == ErrorBudget(c=3)
+    assert budgets.of_node("inner") == ErrorBudget(rel=0.5)
+    assert budgets.of_node("sum") is None
+
+
+def test_one_budget_is_that_of_every_output_and_of_no_inner_node():
+    budgets = budgets_from(ErrorBudget(abs=1))
+    assert budgets.of_output("y", "n") == ErrorBudget(abs=1)
+    assert budgets.of_node("n") is None
+
+
+@pytest.mark.parametrize(("value", "words"), [
+    (3.0, "ErrorBudget or a mapping"), ({"y": 3}, "budget of 'y'"), ({"y": {"rtol": 1}}, "'rtol'"),
+    ({"y": {"abs": -1}}, "budget of 'y': abs must be"),
+], ids=["number", "number-by-name", "unknown-term", "negative"])  # fmt: skip
+def test_what_is_no_budget_is_refused_with_its_name(value, words):
+    with pytest.raises(BudgetError, match=words):
+        budgets_from(value)
+
+
+def test_a_budget_of_an_unknown_name_lists_the_known_ones():
+    with pytest.raises(BudgetError, match="'w', which is no output or node: one of y, n1"):
+        Budgets(named={"w": ErrorBudget()}).check(["y"], ["n1"])

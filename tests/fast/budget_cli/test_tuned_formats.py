@@ -1,0 +1,103 @@
+"""The search for formats: greedy, deterministic, and never over the judge's word."""
+
+from __future__ import annotations
+
+import pytest
+from budget_programs import chain_graph, matmul_graph
+
+from tang.budget import Question, budget_report, tune_precision
+from tang.budget.report_cures import INPUTS
+from tang.budget.tune import Point, front_of, moved_bytes, search
+from tang.emulator import ErrorBudget
+from tang.errors import BudgetError, ScheduleError
+from tang.kernel.lower import lower
+from tang.kernel.schedule import NodeSchedule, Schedule, name_of
+
+F32S = Schedule(nodes=tuple((f"stage{k}", NodeSchedule()) for k in (1, 2, 3)))
+
+
+def lowered(schedule):
+    """The nodes that are not stored in f32."""
+    found = {n for n, s in schedule.nodes if name_of(s.storage) != "f32"}
+    return found | ({INPUTS} if name_of(schedule.default.storage) != "f32" else set())
+
+
+def test_a_judge_that_accepts_all_gets_the_cheapest_format_everywhere():
+    tuned = search(chain_graph(), F32S, lambda s: 0.0, ("bf16", "e4m3fn"))
+    assert {name_of(s.storage) for n, s in tuned.schedule.nodes if n != "y"} == {"e4m3fn"}
+    assert all(m.kept and m.after == "e4m3fn" for m in tuned.moves)
+
+
+def test_a_judge_that_accepts_nothing_else_leaves_the_start():
+    tuned = search(chain_graph(), F32S, lambda s: 2.0 if lowered(s) else 0.5)
+    assert lowered(tuned.schedule) == set()
+    assert not any(m.kept for m in tuned.moves)
+    assert [p.formats for p in tuned.front] == [()]
+
+
+def test_a_move_that_breaks_the_budget_is_undone_and_the_next_is_tried():
+    tuned = search(chain_graph(), F32S, lambda s: 1.5 if "stage2" in lowered(s) else 0.5, ("bf16",))
+    assert "stage2" not in lowered(tuned.schedule)
+    assert {"stage1", "stage3"} <= lowered(tuned.schedule)
+
+
+def test_of_formats_of_one_size_the_one_with_the_least_error_is_taken():
+    def judge(schedule):
+        names = [name_of(s.storage) for s in (schedule.default, *(s for _, s in schedule.nodes))]
+        return 0.1 + 0.1 * names.count("bf16")
+
+    tuned = search(chain_graph(), F32S, judge, ("bf16", "f16"))
+    assert {m.after for m in tuned.moves if m.kept} == {"f16"}
+
+
+def test_the_search_does_not_start_over_budget():
+    with pytest.raises(BudgetError, match="starts over budget"):
+        search(chain_graph(), F32S, lambda s: 1.1)
+
+
+def test_an_unknown_candidate_is_refused_by_name():
+    with pytest.raises(ScheduleError, match="candidates"):
+        search(chain_graph(), F32S, lambda s: 0.0, ("f12",))
+
+
+def test_the_front_has_no_point_that_another_one_beats():
+    points = [
+        Point(b, u, ()) for b, u in ((8, 0.1), (6, 0.3), (6, 0.2), (5, 0.2), (4, 0.9), (7, 0.5))
+    ]
+    assert [(p.bytes, p.used) for p in front_of(points)] == [(8, 0.1), (5, 0.2), (4, 0.9)]
+
+
+def test_bytes_are_those_of_memory_where_narrow_formats_are_codes():
+    graph = matmul_graph(8, 16, 4)
+    whole = moved_bytes(lower(graph, Schedule()))
+    assert whole == 4 * (8 * 16 + 16 * 4 + 8 * 4)
+    tuned = search(graph, Schedule(), lambda s: 0.0, ("e4m3fn",))
+    assert moved_bytes(lower(graph, tuned.schedule)) == whole // 4
+
+
+def test_by_samples_the_result_keeps_the_budget_and_depends_on_its_arguments_alone():
+    graph, budget = chain_graph(), ErrorBudget(rel=2e-2)
+    first, second = (tune_precision(graph, budget, rules=(), seed=3) for _ in range(2))
+    assert first == second
+    assert first.front[-1].bytes < first.front[0].bytes
+    question = Question(budget=budget, rules=(), seed=3)
+    assert budget_report(graph, first.schedule, question).ok
+
+
+def test_by_certificate_only_what_is_proved_is_kept():
+    ranges = {"A": (-1.0, 1.0), "B": (-1.0, 1.0)}
+    budget = ErrorBudget(abs=0.02)
+    tuned = tune_precision(
+        matmul_graph(), budget, rules=(), certified=True, ranges=ranges, samples=0
+    )
+    assert any(m.kept for m in tuned.moves)
+    question = Question(budget=budget, rules=(), certified=True, ranges=ranges, samples=0)
+    assert budget_report(matmul_graph(), tuned.schedule, question).ok
+    sampled = tune_precision(matmul_graph(), budget, rules=(), ranges=ranges)
+    assert sampled.front[-1].bytes <= tuned.front[-1].bytes
+
+
+def test_lines_tell_every_move_and_the_front():
+    lines = search(chain_graph(), F32S, lambda s: 0.25, ("bf16",)).lines()
+    assert any(line.startswith("kept    stage1: f32 -> bf16, saves") for line in lines)
+    assert lines[-1].endswith("moves kept")
