@@ -198,6 +198,14 @@ def segment_sum() -> Graph:
     return tg.Graph(o=tg.compute("o", k, tg.sum(tg.select(n // 2 == k, x[n], 0.0), n)))
 
 
+def top_k() -> Graph:
+    """The positions of the two largest: each is the one that as many precede as its rank says."""
+    i, j, r, x = tg.dim("i", N), tg.dim("j", N), tg.dim("r", 2), tg.input("x", (N,))
+    before = (x[j] < x[i]) | ((x[j] == x[i]) & (i < j))
+    rank = tg.compute("rank", j, tg.count(before, i))
+    return tg.Graph(o=tg.compute("o", r, tg.sum(tg.select(rank[j] == r, j, 0), j)))
+
+
 def merge_dims() -> Graph:
     i, j, x = tg.dim("i", 3), tg.dim("j", N), tg.input("x", (3 * N,))
     return tg.Graph(o=tg.compute("o", [], tg.sum(x[i * N + j], [i, j])))
@@ -209,6 +217,7 @@ EXAMPLES: Final[Mapping[str, Callable[[], Graph]]] = {
         simplify_expr, common_subexpression, compose_views, substitute_maps, stop_max_gradient,
         stabilize_softmax, shift_softmax, logsumexp, welford, gate_to_where, zero_gate_to_where,
         read_back_mass, recognise_scan, argmax, gather_at_argmax, read_back, read_back_mean,
-        dead_node, dead_output, dead_part, hoist_invariant_factors, merge_siblings, merge_dims, chunk_scan, segment_sum,
+        dead_node, dead_output, dead_part, hoist_invariant_factors, merge_siblings, merge_dims,
+        chunk_scan, segment_sum, top_k,
     )
 }  # fmt: skip

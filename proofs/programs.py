@@ -14,6 +14,7 @@ from typing import Final
 
 from tang.ir.expr import BOOL, INDEX, Expr, iota
 from tang.ir.graph import Comprehension, Graph
+from tang.ir.monoids import top_k
 from tang.ir.view import Affine, Interval, Read, Ref, constant, variable
 from tang.proofs.terms import Reader, Term, UnsupportedError, text, var
 from tang.rewrite.factors import factors
@@ -67,6 +68,8 @@ class Exporter:
         dims = {d.name: var(a) for d, a in zip(node.point, at, strict=False)}
         if node.monoid is None:
             return self._map(node, dims, ref.output)
+        if top_rank(node):
+            return self._ranked(node, dims, ref.output, at[len(node.point) :])
         return self._reduction(node, dims, ref.output)
 
     def _map(self, node: Comprehension, dims: Mapping[str, Term], output: str) -> str:
@@ -193,6 +196,19 @@ class Exporter:
             raise UnsupportedError(f"{output} of {found}")
         return f"{state}{fields[output]}"
 
+    def _ranked(
+        self, node: Comprehension, dims: Mapping[str, Term], output: str, rank: Sequence[str]
+    ) -> str:
+        """The element of a rank among the k largest; there are at least k."""
+        k, (d,) = top_rank(node), node.reduce
+        if node.where or node.body[1] is not iota(d.name) or d.extent.constant < k:
+            raise UnsupportedError("a top-k with where, without positions or of too few elements")
+        name = f"{d.name}{next(self.fresh)}"
+        body = text(self.reader(node, {**dims, d.name: var(name)})(node.body[0]))
+        part = {"indices": "at'", "at": "at'", "values": "best", "best": "best"}[output]
+        loop = f"(topFold {k} {d.extent.constant - 1} (fun {name} => {body}))"
+        return f"(atRank (fun s => s.{part}) {rank[0]} {loop})"
+
     def _merged(self, node: Comprehension, dims: Mapping[str, Term], output: str) -> str:
         """One of two folds in one loop over a product of monoids."""
         if node.monoid is None or node.where or len(node.reduce) != 1:
@@ -209,6 +225,14 @@ class Exporter:
         loop = f"{d.extent.constant} (fun {name} => ⟨{bodies[0]}, {bodies[1]}⟩)"
         which = next(i for i, p in enumerate(parts) if output in p.names.values())
         return f"(fold (both {op} {op2}) ⟨{e}, {e2}⟩ {loop}){('.fst', '.snd')[which]}"
+
+
+def top_rank(node: Comprehension) -> int:
+    """The k of a top-k over one dim, else 0."""
+    m = node.monoid
+    if m is None or not m.axes or len(node.reduce) != 1 or m != top_k(m.axes[0].size):
+        return 0
+    return m.axes[0].size
 
 
 def _positions(e: Expr, dims: Mapping[str, Term]) -> Term | None:

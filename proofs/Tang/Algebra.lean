@@ -235,6 +235,11 @@ class Exponential (A : Type u) (K : Type v) [OrderedRing A] [OrderedField K] whe
   exp_add : ∀ a b : A, exp (a + b) = exp a * exp b
   exp_pos : ∀ a : A, 0 < exp a
 export Exponential (exp exp_add exp_pos)
+/-- A logarithm of such an exponential, on what is not zero. -/
+class Logarithm (A : Type u) (K : Type v) [OrderedRing A] [OrderedField K] [Exponential A K] where
+  log : K → A
+  log_mul : ∀ (y : K) (a : A), y ≠ 0 → log (y * exp a) = log y + a
+export Logarithm (log log_mul)
 
 section
 variable {A : Type u} {K : Type v} [OrderedRing A] [OrderedField K] [Exponential A K]

@@ -19,7 +19,9 @@ import Tang.Traffic
 import Tang.Welford
 import Tang.Lattice
 import Tang.Segment
+import Tang.Ranks
 import Tang.Rules
+import Tang.Logarithm
 import Tang.Core
 import Tang.Syntax
 /-! # Tang.Audit — every theorem, its statement and its axioms.
@@ -835,6 +837,42 @@ Written by `python -m tang.proofs.snapshot`; the gate compares it with the sourc
 #print axioms Tang.restarted
 #check @Tang.segment_at
 #print axioms Tang.segment_at
+#check @Tang.beats_iff
+#print axioms Tang.beats_iff
+#check @Tang.listSum_append
+#print axioms Tang.listSum_append
+#check @Tang.listSum_perm
+#print axioms Tang.listSum_perm
+#check @Tang.listSum_congr
+#print axioms Tang.listSum_congr
+#check @Tang.listSum_zero
+#print axioms Tang.listSum_zero
+#check @Tang.atRank_take
+#print axioms Tang.atRank_take
+#check @Tang.take_nil
+#print axioms Tang.take_nil
+#check @Tang.listSum_entries
+#print axioms Tang.listSum_entries
+#check @Tang.mem_insert
+#print axioms Tang.mem_insert
+#check @Tang.strict_insert
+#print axioms Tang.strict_insert
+#check @Tang.listSum_rank
+#print axioms Tang.listSum_rank
+#check @Tang.sort_entries
+#print axioms Tang.sort_entries
+#check @Tang.mem_entries
+#print axioms Tang.mem_entries
+#check @Tang.strict_entries
+#print axioms Tang.strict_entries
+#check @Tang.earlier_iff
+#print axioms Tang.earlier_iff
+#check @Tang.topK_one
+#print axioms Tang.topK_one
+#check @Tang.topFold_sort
+#print axioms Tang.topFold_sort
+#check @Tang.rank_topFold
+#print axioms Tang.rank_topFold
 #check @Tang.simplify_expr
 #print axioms Tang.simplify_expr
 #check @Tang.common_subexpression
@@ -905,3 +943,55 @@ Written by `python -m tang.proofs.snapshot`; the gate compares it with the sourc
 #print axioms Tang.read_back_softmax
 #check @Tang.top_k
 #print axioms Tang.top_k
+#check @Tang.Two.double_succ
+#print axioms Tang.Two.double_succ
+#check @Tang.Two.odd_ne_even
+#print axioms Tang.Two.odd_ne_even
+#check @Tang.Two.double_inj
+#print axioms Tang.Two.double_inj
+#check @Tang.Two.form_unique
+#print axioms Tang.Two.form_unique
+#check @Tang.Two.form_mul
+#print axioms Tang.Two.form_mul
+#check @Tang.Two.form_halvings
+#print axioms Tang.Two.form_halvings
+#check @Tang.Two.valuation_form
+#print axioms Tang.Two.valuation_form
+#check @Tang.Two.valuation_mul
+#print axioms Tang.Two.valuation_mul
+#check @Tang.Two.valuation_two
+#print axioms Tang.Two.valuation_two
+#check @Tang.Two.sub_succ_succ
+#print axioms Tang.Two.sub_succ_succ
+#check @Tang.Two.sub_add
+#print axioms Tang.Two.sub_add
+#check @Tang.Two.sub_same
+#print axioms Tang.Two.sub_same
+#check @Tang.Two.zero_sub
+#print axioms Tang.Two.zero_sub
+#check @Tang.Two.size_nat
+#print axioms Tang.Two.size_nat
+#check @Tang.Two.size_neg
+#print axioms Tang.Two.size_neg
+#check @Tang.Two.size_mul_nat
+#print axioms Tang.Two.size_mul_nat
+#check @Tang.Two.size_mul
+#print axioms Tang.Two.size_mul
+#check @Tang.Two.size_zero
+#print axioms Tang.Two.size_zero
+#check @Tang.Two.size_pos
+#print axioms Tang.Two.size_pos
+#check @Tang.Two.size_ne
+#print axioms Tang.Two.size_ne
+#check @Tang.Two.mul_ne_zero
+#print axioms Tang.Two.mul_ne_zero
+#check @Tang.Two.valuation_size_mul
+#print axioms Tang.Two.valuation_size_mul
+#check @Tang.Two.ofFrac_zero
+#print axioms Tang.Two.ofFrac_zero
+#check @Tang.Two.ofFrac_some
+#print axioms Tang.Two.ofFrac_some
+#check @Tang.Two.ofFrac_same
+#print axioms Tang.Two.ofFrac_same
+#check @Tang.Two.log_mul
+#print axioms Tang.Two.log_mul

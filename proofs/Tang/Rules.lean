@@ -1,5 +1,6 @@
 prelude
 import Tang.Welford
+import Tang.Ranks
 import Tang.Argmax
 import Tang.TopK
 import Tang.Segment
@@ -162,11 +163,10 @@ theorem logsumexp (log : K → A) (n : Nat) (x : Nat → A) :
   rw [logFold_online n x (fun _ => (0 : K)), online_m, online_l]
   rfl
 /-- Without a shift, for every logarithm. -/
-theorem logsumexp_plain (log : K → A) (law : ∀ (y : K) (a : A), y ≠ 0 → log (y * exp a) = log y + a)
-    (n : Nat) (x : Nat → A) :
-    log (sum (Nat.succ n) (fun i => exp (x i))) = (logFold (K := K) n x).m + log (logFold n x).l := by
-  rw [← logsumexp log n x]
-  exact (logsumexp_shift log law n x (top n x)).symm
+theorem logsumexp_plain [Logarithm A K] (n : Nat) (x : Nat → A) :
+    log (A := A) (K := K) (sum (Nat.succ n) (fun i => exp (x i))) = (logFold (K := K) n x).m + log (logFold (K := K) n x).l := by
+  rw [← logsumexp (log (A := A) (K := K)) n x]
+  exact (logsumexp_shift (K := K) n x (top n x)).symm
 end
 
 /-! ## Searches -/
@@ -213,8 +213,11 @@ theorem gather_at_argmax (n : Nat) (x : Nat → A) :
 theorem read_back (n : Nat) (s : Nat → A) : top n s = (argFold (fun a => a) n s).best := (argFold_top n s).symm
 theorem read_back_softmax {K : Type v} {B : Type w} [OrderedRing B] [OrderedField K] [Exponential B K] (n : Nat)
     (s : Nat → B) (v : Nat → K) : top n s = (online n s v).m := (online_m n s v).symm
-/-- A merge of two top-k states is the top-k of all their elements. -/
-theorem top_k (k : Nat) (l m : List A) : topMerge k (topK k l) (topK k m) = topK k (append l m) :=
-  topMerge_append k l m
+/-- The element that `r` others precede, found by counting, is that of rank `r` among the k largest. -/
+theorem top_k {K : Type v} [CommSemiring K] (g : Best A Nat → K) (k n r : Nat) (h : r < k) (x : Nat → A) :
+    fold (fun a b => a + b) 0 (Nat.succ n) (fun j =>
+        if fold (fun a b => a + b) 0 (Nat.succ n) (fun i => if x j < x i ∨ (x j = x i ∧ i < j) then 1 else 0) = r
+        then g ⟨x j, j⟩ else 0)
+      = atRank g r (topFold k n x) := rank_topFold g k n r h x
 end
 end Tang

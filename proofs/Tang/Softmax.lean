@@ -164,20 +164,18 @@ theorem logSum_comm : Commutative (logSum (A := A) (K := K)) := fun s t =>
   congrArg (fun q => LogSum.mk (Soft.m q) (Soft.l q))
     (softmax_comm (⟨s.m, s.l, 0⟩ : Soft A K) ⟨t.m, t.l, 0⟩)
 /-- For every logarithm: `m + log Σ exp (x − m)` is `log Σ exp x`, whatever `m` is. -/
-theorem logsumexp_shift (log : K → A) (law : ∀ (y : K) (a : A), y ≠ 0 → log (y * exp a) = log y + a)
-    (n : Nat) (x : Nat → A) (m : A) :
-    m + log (sum (Nat.succ n) (fun i => exp (x i - m))) = log (sum (Nat.succ n) (fun i => exp (x i))) := by
-  rw [add_comm, ← law _ m (sum_exp_ne_zero n (fun i => x i - m))]
-  apply congrArg log
+theorem logsumexp_shift [Logarithm A K] (n : Nat) (x : Nat → A) (m : A) :
+    m + log (K := K) (sum (Nat.succ n) (fun i => exp (x i - m))) = log (K := K) (sum (Nat.succ n) (fun i => exp (x i))) := by
+  rw [add_comm, ← log_mul _ m (sum_exp_ne_zero n (fun i => x i - m))]
+  apply congrArg (log (A := A))
   have h := sum_exp_rescale (K := K) (Nat.succ n) x m 0
   rw [sub_zero] at h
   rw [h]
   exact sum_congr (fun i _ => by rw [sub_zero])
 /-- What the online state holds, projected, is log-sum-exp. -/
-theorem online_logsumexp (log : K → A) (law : ∀ (y : K) (a : A), y ≠ 0 → log (y * exp a) = log y + a)
-    (n : Nat) (x : Nat → A) (v : Nat → K) :
-    (online n x v).m + log (online n x v).l = log (sum (Nat.succ n) (fun i => exp (x i))) := by
+theorem online_logsumexp [Logarithm A K] (n : Nat) (x : Nat → A) (v : Nat → K) :
+    (online n x v).m + log (online n x v).l = log (K := K) (sum (Nat.succ n) (fun i => exp (x i))) := by
   rw [online_m, online_l]
-  exact logsumexp_shift log law n x (top n x)
+  exact logsumexp_shift (K := K) n x (top n x)
 end
 end Tang
