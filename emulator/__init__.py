@@ -25,6 +25,7 @@ from tang.emulator.certify import certify, shape_bound
 from tang.emulator.domains import balls, domain_named
 from tang.emulator.fda import fda, fda_bits
 from tang.emulator.functions import call_function
+from tang.emulator.ranges_atoms import AtomBound, bound_of
 from tang.emulator.records import Decision, Finding, Kind
 from tang.emulator.replay import Replay, replay, replay_launch
 from tang.emulator.rounder_fma import fma
@@ -35,6 +36,7 @@ from tang.ir.tensorcore import ATOMS
 __all__ = [
     "ATOMS",
     "FORMATS",
+    "AtomBound",
     "Budgets",
     "Certificate",
     "Checked",
@@ -46,6 +48,7 @@ __all__ = [
     "ShapeBound",
     "accepts",
     "balls",
+    "bound_of",
     "budget_from",
     "budgets_from",
     "call_function",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -29,10 +30,11 @@ from tang.emulator.certificate import (
 from tang.emulator.certificate_balls import Given, Value, of, two_to
 from tang.emulator.certificate_fold_rules import FOLD_RULES
 from tang.emulator.certificate_rules import RULES
+from tang.emulator.certificate_whole_rules import WHOLE_RULES
 
 _BITS: Final = 192
 _LOCK: Final = threading.Lock()
-_RULES: Final = RULES | FOLD_RULES
+_RULES: Final = RULES | WHOLE_RULES | FOLD_RULES
 
 KNOWN: Final = {
     "f64": (53, -1022, float.fromhex("0x1.fffffffffffffp+1023"), True, True),
@@ -150,7 +152,7 @@ def _check_step(
     return of(step.claim)
 
 
-def _check_params(c: Certificate, where: str, step: Step, params: dict[str, object]) -> None:
+def _check_params(c: Certificate, where: str, step: Step, params: Mapping[str, object]) -> None:
     shape = c.strength == "shape"
     if params.get("overflow") == "assumed" or params.get("assume") is True:
         _require(shape, f"{where}: only the strength shape may assume")
@@ -167,7 +169,7 @@ def _check_params(c: Certificate, where: str, step: Step, params: dict[str, obje
         _require(whole, f"{where}: {name} is a whole number, not {value!r}")
 
 
-def _check_listed(c: Certificate, where: str, params: dict[str, object], name: str) -> None:
+def _check_listed(c: Certificate, where: str, params: Mapping[str, object], name: str) -> None:
     """A measured or documented number must be a constant of the certificate."""
     value, label = params[name], params.get("constant")
     if label:

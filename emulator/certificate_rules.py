@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, Final
+from typing import Final
 
 import flint
 from flint import arb
@@ -32,7 +32,7 @@ from tang.emulator.certificate_balls import (
     unit_of,
     value,
 )
-from tang.emulator.certificate_specials import compared, outcomes
+from tang.emulator.certificate_specials import outcomes
 
 Rule = Callable[[tuple[Value, ...], Given], Value]
 
@@ -371,11 +371,6 @@ def within(x: tuple[Value, ...], p: Given) -> Value:
     return _clipped(c, most((c.lo, -widest)), least((c.hi, widest)), c.special)
 
 
-def absolute(x: tuple[Value, ...], p: Given) -> Value:
-    (c,) = x
-    return Value(c.lo, c.hi, c.size, ZERO, c.error, True, c.special)
-
-
 def hull(x: tuple[Value, ...], p: Given) -> Value:
     return joined(x)
 
@@ -409,117 +404,13 @@ def worse(x: tuple[Value, ...], p: Given) -> Value:
     return Value(lo, hi, size, ZERO, most((a.error, b.error)), True, special)
 
 
-# --- truth and whole numbers ----------------------------------------------------------------------
-
-
-def _truth(lo: float, hi: float, error: Ball) -> Value:
-    return Value(arb(lo), arb(hi), most((abs(arb(lo)), abs(arb(hi)))), ZERO, error)
-
-
-def comparison(x: tuple[Value, ...], p: Given) -> Value:
-    a, b = x
-    op = p.text("op")
-    found = set(compared(op, a, b))
-    flips = False
-    if not (a.empty or b.empty):
-        low, high, slack = a.lo - b.hi, a.hi - b.lo, a.error + b.error
-        flips = not (slack == 0 or low > slack or high < -slack)
-        if (high < 0) if op == "lt" else (low == 0 and high == 0):
-            found.add(1.0)
-        elif (low >= 0) if op == "lt" else (low > 0 or high < 0):
-            found.add(0.0)
-        else:
-            found |= {0.0, 1.0}
-    return _truth(min(found), max(found), ONE if flips else ZERO)
-
-
-def is_nan(x: tuple[Value, ...], p: Given) -> Value:
-    (c,) = x
-    may = "nan" in c.special
-    sure = may and c.empty and c.special == {"nan"}
-    return _truth(float(sure), float(may), ZERO if c.a < INFINITE else ONE)
-
-
-def negation(x: tuple[Value, ...], p: Given) -> Value:
-    (c,) = x
-    lo, hi = 1 - c.hi, 1 - c.lo
-    return Value(lo, hi, most((abs(lo), abs(hi))), ZERO, c.a)
-
-
-def logic(x: tuple[Value, ...], p: Given) -> Value:
-    of = least if p.text("op") == "and" else most
-    lo, hi = of(c.lo for c in x), of(c.hi for c in x)
-    return Value(lo, hi, most((abs(lo), abs(hi))), ZERO, most(c.a for c in x))
-
-
-def floored(x: tuple[Value, ...], p: Given) -> Value:
-    (c,) = x
-    if c.empty:
-        return c
-    lo, hi = (e.floor() if abs(e) < INFINITE else e for e in (c.lo, c.hi))
-    return Value(lo, hi, most((abs(lo), abs(hi))), ZERO, _steps(c), True, c.special)
-
-
-def _steps(c: Value) -> Ball:
-    """How many whole numbers a floor may jump."""
-    e = c.error
-    if c.exact:
-        return ZERO
-    if not e < INFINITE:
-        return INFINITE
-    low, high = c.lo - e, c.hi + e
-    if abs(low) < INFINITE and abs(high) < INFINITE and (low.floor() == high.floor()):
-        return ZERO
-    return e.floor() + 1
-
-
-def to_index(x: tuple[Value, ...], p: Given) -> Value:
-    low, high = -two_to(31), two_to(31) - 1
-    c = floored(x, p)
-    ends = [] if c.empty else [least((most((e, low)), high)) for e in (c.lo, c.hi)]
-    ends += [{"nan": -ONE, "inf": high, "-inf": low}[s] for s in c.special]
-    lo, hi = least(ends), most(ends)
-    a = ZERO if c.a == 0 else least((c.a, hi - lo))
-    return Value(lo, hi, most((abs(lo), abs(hi))), ZERO, a)
-
-
-def integer(x: tuple[Value, ...], p: Given) -> Value:
-    lo, hi = _WHOLE[p.text("op")](*x)
-    a = ZERO if all(c.exact for c in x) else hi - lo
-    return Value(lo, hi, most((abs(lo), abs(hi))), ZERO, a)
-
-
-def _whole_products(a: Value, b: Value) -> tuple[Ball, Ball]:
-    ends = [mul(s, t) for s in (a.lo, a.hi) for t in (b.lo, b.hi)]
-    return least(ends), most(ends)
-
-
-def _quotients(a: Value, b: Value) -> tuple[Ball, Ball]:
-    if not b.lo >= 1:
-        return -INFINITE, INFINITE
-    ends = [(s / t).floor() if abs(s) < INFINITE else s
-            for s in (a.lo, a.hi) for t in (b.lo, b.hi) if t < INFINITE]  # fmt: skip
-    if not b.hi < INFINITE:
-        ends += [ZERO, -ONE]
-    return least(ends), most(ends)
-
-
-_WHOLE: Final[dict[str, Callable[..., Any]]] = {
-    "add": lambda a, b: (a.lo + b.lo, a.hi + b.hi),
-    "neg": lambda a: (-a.hi, -a.lo),
-    "mul": _whole_products,
-    "floordiv": _quotients,
-    "mod": lambda a, b: (ZERO, most((b.hi - 1, ZERO))),
-}
-
 RULES: Final[dict[str, Rule]] = {
     "given": given, "constant": constant, "unknown": unknown, "round": rounded,
     "ulps": within_ulps, "off": off, "neg": negated, "add": added, "mul": multiplied,
     "square": squared, "recip": reciprocal, "sqrt": root, "exp": exponential, "log": logarithm,
     "sin": sine, "erf": error_function, "tanh": hyperbolic, "sigmoid": logistic,
     "atan2": direction, "abs": magnitude, "max": larger, "min": smaller,
-    "nonpositive": nonpositive, "within": within, "absolute": absolute, "hull": hull,
-    "select": select, "jump": jump, "worse": worse, "compare": comparison, "isnan": is_nan,
-    "not": negation, "logic": logic, "floor": floored, "to_index": to_index, "integer": integer,
+    "nonpositive": nonpositive, "within": within, "hull": hull,
+    "select": select, "jump": jump, "worse": worse,
 }  # fmt: skip
 """Rule → what it allows."""

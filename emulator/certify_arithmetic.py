@@ -18,11 +18,12 @@ from tang.emulator.certify_functions import Functions
 from tang.emulator.ranges import RULES, exponential_variant
 from tang.emulator.ranges_folds import FOLDS
 from tang.emulator.ranges_numbers import Formats, plus, quantum, unit
+from tang.emulator.ranges_whole import WHOLE_RULES
 from tang.ir.format import Format
 from tang.kernel.ir import Type
 from tang.kernel.schedule import Precision
 
-_RULES: Final = RULES | FOLDS
+_RULES: Final = RULES | WHOLE_RULES | FOLDS
 _DOMAINS: Final = {
     "recip": "may divide by zero", "sqrt": "may be negative under a root",
     "log": "may take the logarithm of 0 or less", "unknown": "no rule covers it",

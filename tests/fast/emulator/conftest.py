@@ -8,6 +8,8 @@ _HELPERS = {
     "emulator_kernels": "kernels.py",
     "exact_rounding": "exact_rounding.py",
     "exact_dots": "exact_dots.py",
+    "certified": "certified.py",
+    "certified_programs": "certified_programs.py",
 }
 
 for _name, _file in _HELPERS.items():

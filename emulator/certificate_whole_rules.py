@@ -1,0 +1,134 @@
+"""The rules of truth values and whole numbers once more, in balls.
+
+Defines `WHOLE_RULES`. Relies on balls alone. It knows that decisions on inexact values may flip,
+and nothing of what depends on them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from flint import arb
+
+from tang.emulator.certificate_balls import (
+    INFINITE,
+    ONE,
+    ZERO,
+    Ball,
+    Given,
+    Value,
+    least,
+    most,
+    mul,
+    two_to,
+)
+from tang.emulator.certificate_rules import Rule
+from tang.emulator.certificate_specials import compared
+
+
+def _truth(lo: float, hi: float, error: Ball) -> Value:
+    return Value(arb(lo), arb(hi), most((abs(arb(lo)), abs(arb(hi)))), ZERO, error)
+
+
+def comparison(x: tuple[Value, ...], p: Given) -> Value:
+    a, b = x
+    op = p.text("op")
+    found = set(compared(op, a, b))
+    flips = False
+    if not (a.empty or b.empty):
+        low, high, slack = a.lo - b.hi, a.hi - b.lo, a.error + b.error
+        flips = not (slack == 0 or low > slack or high < -slack)
+        if (high < 0) if op == "lt" else (low == 0 and high == 0):
+            found.add(1.0)
+        elif (low >= 0) if op == "lt" else (low > 0 or high < 0):
+            found.add(0.0)
+        else:
+            found |= {0.0, 1.0}
+    return _truth(min(found), max(found), ONE if flips else ZERO)
+
+
+def is_nan(x: tuple[Value, ...], p: Given) -> Value:
+    (c,) = x
+    may = "nan" in c.special
+    sure = may and c.empty and c.special == {"nan"}
+    return _truth(float(sure), float(may), ZERO if c.a < INFINITE else ONE)
+
+
+def negation(x: tuple[Value, ...], p: Given) -> Value:
+    (c,) = x
+    lo, hi = 1 - c.hi, 1 - c.lo
+    return Value(lo, hi, most((abs(lo), abs(hi))), ZERO, c.a)
+
+
+def logic(x: tuple[Value, ...], p: Given) -> Value:
+    of = least if p.text("op") == "and" else most
+    lo, hi = of(c.lo for c in x), of(c.hi for c in x)
+    return Value(lo, hi, most((abs(lo), abs(hi))), ZERO, most(c.a for c in x))
+
+
+def floored(x: tuple[Value, ...], p: Given) -> Value:
+    (c,) = x
+    if c.empty:
+        return c
+    lo, hi = (e.floor() if abs(e) < INFINITE else e for e in (c.lo, c.hi))
+    return Value(lo, hi, most((abs(lo), abs(hi))), ZERO, _steps(c), True, c.special)
+
+
+def _steps(c: Value) -> Ball:
+    """How many whole numbers a floor may jump."""
+    e = c.error
+    if c.exact:
+        return ZERO
+    if not e < INFINITE:
+        return INFINITE
+    low, high = c.lo - e, c.hi + e
+    if abs(low) < INFINITE and abs(high) < INFINITE and (low.floor() == high.floor()):
+        return ZERO
+    return e.floor() + 1
+
+
+def to_index(x: tuple[Value, ...], p: Given) -> Value:
+    low, high = -two_to(31), two_to(31) - 1
+    c = floored(x, p)
+    ends = [] if c.empty else [least((most((e, low)), high)) for e in (c.lo, c.hi)]
+    ends += [{"nan": -ONE, "inf": high, "-inf": low}[s] for s in c.special]
+    lo, hi = least(ends), most(ends)
+    a = ZERO if c.a == 0 else least((c.a, hi - lo))
+    return Value(lo, hi, most((abs(lo), abs(hi))), ZERO, a)
+
+
+def integer(x: tuple[Value, ...], p: Given) -> Value:
+    lo, hi = _WHOLE[p.text("op")](*x)
+    a = ZERO if all(c.exact for c in x) else hi - lo
+    return Value(lo, hi, most((abs(lo), abs(hi))), ZERO, a)
+
+
+def _whole_products(a: Value, b: Value) -> tuple[Ball, Ball]:
+    ends = [mul(s, t) for s in (a.lo, a.hi) for t in (b.lo, b.hi)]
+    return least(ends), most(ends)
+
+
+def _quotients(a: Value, b: Value) -> tuple[Ball, Ball]:
+    if not b.lo >= 1:
+        return -INFINITE, INFINITE
+    ends = [(s / t).floor() if abs(s) < INFINITE else s
+            for s in (a.lo, a.hi) for t in (b.lo, b.hi) if t < INFINITE]  # fmt: skip
+    if not b.hi < INFINITE:
+        ends += [ZERO, -ONE]
+    return least(ends), most(ends)
+
+
+_WHOLE: Final[dict[str, Callable[..., Any]]] = {
+    "add": lambda a, b: (a.lo + b.lo, a.hi + b.hi),
+    "neg": lambda a: (-a.hi, -a.lo),
+    "mul": _whole_products,
+    "floordiv": _quotients,
+    "mod": lambda a, b: (ZERO, most((b.hi - 1, ZERO))),
+}
+
+WHOLE_RULES: Final[dict[str, Rule]] = {
+    "compare": comparison, "isnan": is_nan, "not": negation, "logic": logic, "floor": floored,
+    "to_index": to_index, "integer": integer,
+}  # fmt: skip
+"""Rule → what it allows."""
