@@ -186,4 +186,4 @@ def lost(f: FormatFacts, rounding: str, small: str) -> float:
         return 0.0
     if small == "flush":
         return math.ldexp(1.0, f.emin)
-    return quantum(f) / 2 if rounding in ("rne", "rna") else quantum(f)
+    return max(quantum(f) / 2, _TINY) if rounding in ("rne", "rna") else quantum(f)

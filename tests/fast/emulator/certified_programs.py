@@ -7,6 +7,8 @@ from tang.frontend import Graph, compute, dim, dims, input
 from tang.frontend.attention import attention
 from tang.frontend.functions import gelu
 from tang.frontend.norms import layer_norm, log_softmax, rms_norm, softmax
+from tang.ir.expr import apply, real
+from tang.ir.monoids import simple
 from tang.kernel.ir import BF16, F16
 from tang.kernel.narrow import E4M3FN, E5M2, TF32
 from tang.kernel.schedule import NodeSchedule, Schedule
@@ -79,7 +81,10 @@ def _decisions():
     i, j = dim("i", 6), dim("j", 8)
     x = u[i, j] * u[i, j]
     near = (x < 2.0) & (u[i, j] > -1.0) | ~(x < 9.0)
+    at = tg.index(u[i, j] * 0.7) + 2 * j
     g = Graph(
+        e=compute("e", (i, j), tg.select(tg.isnan(x / x), -1.0, x)),
+        f=compute("f", (i, j), tg.select(at < 3, 1.0, 2.0)),
         a=compute("a", (i, j), tg.select(near, u[i, j], 3.0)),
         b=compute("b", (i, j), tg.floor(u[i, j] * 0.3)),
         c=compute("c", (i,), tg.count(x < 2.0, j)),
@@ -91,8 +96,26 @@ def _decisions():
 def _gathered():
     t, at = input("table", (9, 4)), input("at", (6,), "index")
     i, j = dim("i", 6), dim("j", 4)
-    g = Graph(y=compute("y", (i, j), t[at[i], j] * 2.5))
-    return g, {}, {"table": (-3, 3), "at": (0, 8)}
+    w = input("w", (6,))
+    found = compute("found", (i,), tg.index(w[i] * 4.9))
+    g = Graph(
+        y=compute("y", (i, j), t[at[i], j] * 2.5),
+        z=compute("z", (i, j), t[found[i], j]),
+    )
+    return g, {}, {"table": (-3, 3), "at": (0, 8), "w": (0.1, 1.5)}
+
+
+def _unknown_monoid():
+    """√(a² + b²) is associative over numbers ≥ 0, and none of the built-in monoids."""
+    length = simple("length", lambda a, b: apply("sqrt", _squares(a, b)), real(0))
+    x = input("x", (5, "n"))
+    i, k = dim("i", 5), dim("k", "n")
+    g = Graph(y=compute("y", (i,), tg.reduce(length, tg.absolute(x[i, k]), over=k)))
+    return g, {"n": 6}, {"x": (1, 2)}
+
+
+def _squares(a, b):
+    return apply("add", apply("mul", a, a), apply("mul", b, b))
 
 
 def _scan():
@@ -137,4 +160,5 @@ PROGRAMS = {
     "scan": _scan,
     "online-softmax": _online,
     "transformer-block": _block,
+    "unknown-monoid": _unknown_monoid,
 }
