@@ -69,7 +69,8 @@ class DataRow:
     @property
     def errors(self) -> F64Array:
         """Signed errors of the elements that have a finite bound."""
-        return np.asarray((self.values - self.exact)[self._known])
+        known = self._known
+        return np.asarray(self.values[known] - self.exact[known])
 
     @property
     def error(self) -> float:

@@ -13,8 +13,12 @@ from tang.budget import certify_data, check_data
 from tang.budget.data_certificate import packed
 from tang.emulator import shadow
 from tang.errors import BudgetError, TangBugError
+from tang.fuzz.case import draw_case
+from tang.fuzz.ladder import task_of
 from tang.kernel.ir import F16, F32
 from tang.kernel.schedule import NodeSchedule, Schedule
+from tang.rewrite import rewrite
+from tang.verify.derive import differentiated
 
 RNG = np.random.default_rng(21)
 DATA = {"x": RNG.standard_normal((4, 40)), "w": RNG.standard_normal((40, 3))}
@@ -128,6 +132,19 @@ def test_constants_say_where_they_come_from(certificate):
     assert named["u(f16)"].value == 2.0**-11
     assert named["ulp(exp)"].value > 0
     assert all(c.provenance for c in certificate.constants)
+
+
+@pytest.mark.parametrize("index", range(8), ids="draw-{}".format)
+def test_drawn_programs_stay_within_their_bounds_in_exact_arithmetic(index):
+    task = task_of(draw_case(7, index))
+    graph, d = task.graph, task.derivation
+    if d is not None:
+        graph = rewrite(differentiated(graph, d), d.rules, d.strict).graph
+    schedule = task.schedule(graph) if callable(task.schedule) else task.schedule
+    found = certify_data(graph, schedule, task.inputs, rules=())
+    seen = check_data(found.to_json(), graph, task.inputs)
+    assert seen.confirmed + seen.unbounded + seen.undecided >= sum(r.elements for r in found.rows)
+    assert found.to_text().count("bound") >= len(found.rows)
 
 
 def tampered(certificate, change):
