@@ -25,7 +25,7 @@ from tang.kernel.ir import F32, F64
 from tang.kernel.schedule import NodeSchedule, Schedule
 
 CURES: Final = 8
-CURES_ON_TILES: Final = 3
+CURES_ON_TILES: Final = 2
 """How many nodes are tried in f32, at most."""
 INPUTS: Final = "the inputs"
 
@@ -47,7 +47,7 @@ def cure_of(case: Case, measured: Sequence[Measured], rows: Sequence[Row]) -> Cu
     several: tuple[str, ...] = ()
     if not node and candidates:
         everywhere = trial(in_f32(case.schedule, case.graph, set(candidates)))
-        if everywhere:
+        if everywhere and not case.tiles:
             several = _shortest(candidates, lambda n: trial(in_f32(case.schedule, case.graph, n)))
     return Cure(
         culprit=name_of(case.graph, path[-1]), origin=origin, node=node, tried=tuple(used),
