@@ -22,6 +22,8 @@ import Tang.Segment
 import Tang.Ranks
 import Tang.Rules
 import Tang.Logarithm
+import Tang.Means
+import Tang.Cover
 import Tang.Core
 import Tang.Syntax
 /-! # Tang.Audit — every theorem, its statement and its axioms.
@@ -995,3 +997,133 @@ Written by `python -m tang.proofs.snapshot`; the gate compares it with the sourc
 #print axioms Tang.Two.ofFrac_same
 #check @Tang.Two.log_mul
 #print axioms Tang.Two.log_mul
+#check @Tang.power_nonneg
+#print axioms Tang.power_nonneg
+#check @Tang.one_pos
+#print axioms Tang.one_pos
+#check @Tang.power_pos
+#print axioms Tang.power_pos
+#check @Tang.power_mul
+#print axioms Tang.power_mul
+#check @Tang.power_add
+#print axioms Tang.power_add
+#check @Tang.mul_le_mul
+#print axioms Tang.mul_le_mul
+#check @Tang.mul_lt_mul_left
+#print axioms Tang.mul_lt_mul_left
+#check @Tang.le_of_mul_le
+#print axioms Tang.le_of_mul_le
+#check @Tang.power_le
+#print axioms Tang.power_le
+#check @Tang.power_lt
+#print axioms Tang.power_lt
+#check @Tang.le_of_power
+#print axioms Tang.le_of_power
+#check @Tang.lt_of_power
+#print axioms Tang.lt_of_power
+#check @Tang.zero_of_power
+#print axioms Tang.zero_of_power
+#check @Tang.numeral_pos
+#print axioms Tang.numeral_pos
+#check @Tang.bernoulli
+#print axioms Tang.bernoulli
+#check @Tang.mean_step
+#print axioms Tang.mean_step
+#check @Tang.listTotal_nonneg
+#print axioms Tang.listTotal_nonneg
+#check @Tang.means
+#print axioms Tang.means
+#check @Tang.inv_nonneg
+#print axioms Tang.inv_nonneg
+#check @Tang.joint_nonneg
+#print axioms Tang.joint_nonneg
+#check @Tang.full_or_zero
+#print axioms Tang.full_or_zero
+#check @Tang.low_shares
+#print axioms Tang.low_shares
+#check @Tang.high_shares
+#print axioms Tang.high_shares
+#check @Tang.shares_total
+#print axioms Tang.shares_total
+#check @Tang.length_low
+#print axioms Tang.length_low
+#check @Tang.length_high
+#print axioms Tang.length_high
+#check @Tang.low_nonneg
+#print axioms Tang.low_nonneg
+#check @Tang.high_nonneg
+#print axioms Tang.high_nonneg
+#check @Tang.share_bound
+#print axioms Tang.share_bound
+#check @Tang.share_weak
+#print axioms Tang.share_weak
+#check @Tang.share_strict
+#print axioms Tang.share_strict
+#check @Tang.add_lt_add
+#print axioms Tang.add_lt_add
+#check @Tang.superadditive
+#print axioms Tang.superadditive
+#check @Tang.items_low
+#print axioms Tang.items_low
+#check @Tang.items_high
+#print axioms Tang.items_high
+#check @Tang.items_joint
+#print axioms Tang.items_joint
+#check @Tang.items_pairs
+#print axioms Tang.items_pairs
+#check @Tang.items_nonneg
+#print axioms Tang.items_nonneg
+#check @Tang.pieceSum_nonneg
+#print axioms Tang.pieceSum_nonneg
+#check @Tang.holder
+#print axioms Tang.holder
+#check @Tang.sums_nonneg
+#print axioms Tang.sums_nonneg
+#check @Tang.sumIf_nonneg
+#print axioms Tang.sumIf_nonneg
+#check @Tang.sumsOver_nonneg
+#print axioms Tang.sumsOver_nonneg
+#check @Tang.moved_agree
+#print axioms Tang.moved_agree
+#check @Tang.sumsOver_depends
+#print axioms Tang.sumsOver_depends
+#check @Tang.sumsOver_still
+#print axioms Tang.sumsOver_still
+#check @Tang.pieceOf_at
+#print axioms Tang.pieceOf_at
+#check @Tang.pieceOf_sum
+#print axioms Tang.pieceOf_sum
+#check @Tang.pieceOf_nonneg
+#print axioms Tang.pieceOf_nonneg
+#check @Tang.pieceOf_count
+#print axioms Tang.pieceOf_count
+#check @Tang.pieces_at
+#print axioms Tang.pieces_at
+#check @Tang.pieces_sum
+#print axioms Tang.pieces_sum
+#check @Tang.pieces_nonneg
+#print axioms Tang.pieces_nonneg
+#check @Tang.pieces_count
+#print axioms Tang.pieces_count
+#check @Tang.weighted_cover
+#print axioms Tang.weighted_cover
+#check @Tang.power_one_if
+#print axioms Tang.power_one_if
+#check @Tang.holds_product
+#print axioms Tang.holds_product
+#check @Tang.product_nonneg
+#print axioms Tang.product_nonneg
+#check @Tang.loomis_whitney_cover
+#print axioms Tang.loomis_whitney_cover
+#check @Tang.product_le
+#print axioms Tang.product_le
+#check @Tang.ones_at
+#print axioms Tang.ones_at
+#check @Tang.ones_sum
+#print axioms Tang.ones_sum
+#check @Tang.ones_count
+#print axioms Tang.ones_count
+#check @Tang.ones_nonneg
+#print axioms Tang.ones_nonneg
+#check @Tang.traffic_cover
+#print axioms Tang.traffic_cover
