@@ -137,6 +137,7 @@ def weighted(x: tuple[Value, ...], p: Given) -> Value:
     each = mul(loose, v.top + v.error) + _loss(p, "below") + _loss(p, "small")
     a = mul(mul(n, each) + mul(v.a, 1 + rate), 1 + more)
     a = _bounded(p, mul(v.top, 1 + r) + a, a)
+    a = INFINITE if v.special & {"inf", "-inf"} else a
     return value(least((v.lo, ZERO)), most((v.hi, ZERO)), r, a, pure=False, top=v.top,
                  special=special)  # fmt: skip
 
@@ -228,6 +229,7 @@ def rescaled_sum(x: tuple[Value, ...], p: Given) -> Value:
     a = mul(n, each, 1 + r)
     top = mul(n, v.top)
     a = _bounded(p, mul(top, 1 + r) + a, a)
+    a = INFINITE if v.special & {"inf", "-inf"} else a
     special = (v.special | (c.special - {"-inf"}) | {"nan"}) if c.special or v.special else ()
     lo, hi = mul(n, least((v.lo, ZERO))), mul(n, most((v.hi, ZERO)))
     return value(lo, hi, r, a, pure=False, top=top, special=special)

@@ -42,7 +42,7 @@ def given(x: tuple[Value, ...], p: Given) -> Value:
     lo, hi = p.number("lo"), p.number("hi")
     if not lo <= hi:
         raise ValueError("its range is empty")
-    return value(lo, hi, ZERO, ZERO)
+    return value(lo, hi, ZERO, ZERO, special=str(p.params.get("special", "")).split())
 
 
 def constant(x: tuple[Value, ...], p: Given) -> Value:
@@ -135,9 +135,17 @@ def _product_errors(a: Value, b: Value) -> tuple[Ball, Ball]:
     return r, cross
 
 
+def _unsure(a: Value, b: Value) -> bool:
+    """Whether ∞ may meet a number that rounding has made 0, or of the other sign."""
+    infinite = bool(a.special & {"inf", "-inf"})
+    return infinite and not b.empty and not uncertainty(b) < 1
+
+
 def multiplied(x: tuple[Value, ...], p: Given) -> Value:
     a, b = x
     special, _ = outcomes("mul", x)
+    if _unsure(a, b) or _unsure(b, a):
+        return unknown((), p)
     if a.empty or b.empty:
         return nothing(special)
     ends = [mul(s, t) for s in (a.lo, a.hi) for t in (b.lo, b.hi)]
@@ -312,7 +320,7 @@ def direction(x: tuple[Value, ...], p: Given) -> Value:
     special, _ = outcomes("atan2", x)
     exact = y.exact and z.exact
     a = ZERO if exact else 2 * arb.pi()
-    if z.lo > 0 and not exact:
+    if z.lo > 0 and not exact and not y.special and not z.special:
         turned = div(arb.pi() / 2 * (y.error + z.error), z.lo)
         a = turned if turned < arb.pi() / 2 else a
     if not (y.a < INFINITE and z.a < INFINITE):

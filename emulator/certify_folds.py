@@ -76,10 +76,12 @@ class Folder:
         self.order = order
         self.value = value
         self.standard = standard
+        self.semigroup = False
 
     def components(self, node: Comprehension) -> dict[int, int]:
         """Component → step."""
         found: dict[int, int] = {}
+        self.semigroup = node.monoid is not None and node.monoid.identity is None
         for group in groups_of(node):
             made = getattr(self, f"_{group.kind}")(group)
             found |= dict(zip(group.components, made, strict=True))
@@ -87,6 +89,20 @@ class Folder:
 
     def _params(self) -> dict[str, Parameter]:
         return self.a.fold_params()
+
+    def _first(self, group: Group) -> list[int]:
+        return self._last(group)
+
+    def _last(self, group: Group) -> list[int]:
+        """One of the elements: of a semigroup, since nothing is neutral here."""
+        return [self.value(group.lift[0])] if self.semigroup else self._unknown(group)
+
+    def _truth(self, group: Group) -> list[int]:
+        """Truth values: exact if all of them are, whatever is done to them."""
+        trail = self.a.trail
+        step = trail.add("given", lo=0.0, hi=1.0)
+        exact = all(trail[self.value(e)].exact for e in group.lift)
+        return [step if exact else trail.add("jump", step) for _ in group.components]
 
     def _unknown(self, group: Group) -> list[int]:
         return [self.a.trail.add("unknown") for _ in group.components]

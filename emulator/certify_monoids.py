@@ -88,6 +88,8 @@ def _kind(monoid: Monoid, members: tuple[int, ...]) -> tuple[str, tuple[int, ...
     sizes = [monoid.axis_size(a) for a in _axes(monoid, members)]
     if sizes and combine == _renamed(monoids.top_k(sizes[0])):
         return "top_k", members, sizes[0]
+    if all(monoid.components[c].sort is BOOL for c in members):
+        return "truth", members, 0
     kind = compound_kinds().get(combine, "unknown")
     lift = tuple(monoid.lift[c] for c in members)
     return (kind if _lifts(kind, lift) else "unknown"), members, 0
@@ -114,6 +116,9 @@ def simple_kinds() -> dict[tuple[Expr, ...], str]:
         return state(0, 0, sort), state(1, 0, sort)
 
     found: dict[tuple[Expr, ...], str] = {}
+    for sort in (REAL, INDEX, BOOL):
+        a, b = sides(sort)
+        found[(a,)], found[(b,)] = "first", "last"
     for sort in (REAL, INDEX):
         a, b = sides(sort)
         for x, y in ((a, b), (b, a)):

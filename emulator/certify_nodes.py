@@ -23,6 +23,8 @@ from tang.ir.view import Read, Ref, is_gathered
 from tang.kernel.schedule import NodeSchedule, Precision, Schedule
 
 INDEX_LIMIT: Final = 2.0**31
+_PICKS: Final = ("max", "min", "argmax", "argmin", "first", "last")
+"""Reductions that give one of their elements."""
 
 
 class Pass:
@@ -62,10 +64,11 @@ class Pass:
         a = self.arithmetic(precision)
         roundings = a.roundings_of(precision, computing=False)
         self._is_stored(ref, precision, roundings)
-        step = self._real_input(given, roundings[-1])
+        step = self._real_input(given, roundings[-1], quantised)
         self.results[ref] = a.through(step, roundings) if quantised else step
 
-    def _real_input(self, given: tuple[float, float] | None, r: Rounding) -> int:
+    def _real_input(self, given: tuple[float, float] | None, r: Rounding, quantised: bool) -> int:
+        """Numbers of the format; those beyond its largest one are stored as overflow has it."""
         facts = self.trail.formats[r.format]
         if given is None:
             most = math.inf if self.trail.shape else facts.largest
@@ -75,7 +78,14 @@ class Pass:
             if not is_number(Fraction(x), facts):
                 moved = abs(x) * 2.0 ** (1 - facts.p) + 2.0**facts.emin
                 lo, hi = min(lo, x - moved), max(hi, x + moved)
-        return self.trail.add("given", lo=lo, hi=hi)
+        beyond = [n for n, over in (("-inf", lo < -facts.largest), ("inf", hi > facts.largest))
+                  if over]  # fmt: skip
+        if quantised or not beyond:
+            return self.trail.add("given", lo=lo, hi=hi)
+        ends = (min(max(e, -facts.largest), facts.largest) for e in (lo, hi))
+        lo, hi = ends
+        special = {"saturate": "", "nan": "nan"}.get(r.overflow, " ".join(beyond))
+        return self.trail.add("given", lo=lo, hi=hi, special=special)
 
     def _is_stored(self, ref: Ref, precision: Precision, roundings: tuple[Rounding, ...]) -> None:
         self.stored[ref] = precision
@@ -92,9 +102,8 @@ class Pass:
         hints = self.relations.hints(node)
         found = self._values(node, hints, None)
         standard = self.relations.standard
-        other = (
-            found if standard is None or self.trail.shape else self._values(node, hints, standard)
-        )
+        twice = standard is not None and not self.trail.shape
+        other = self._values(node, hints, standard) if twice else found
         for ref, step in found.items():
             near = other[ref]
             self.results[ref] = min(step, near, key=lambda n: self.trail[n].error)
@@ -104,7 +113,6 @@ class Pass:
     def _values(self, node: Comprehension, hints: Hints, standard: float | None) -> dict[Ref, int]:
         s = self.chosen[node.name]
         a = self.arithmetic(s.computed)
-        hints = self.relations.hints(node)
         evaluator = Evaluator(
             a,
             lambda e: self._leaf(a, node, e, standard),
@@ -116,10 +124,32 @@ class Pass:
             values = {n: evaluator.value(e) for n, e in pairs}
         else:
             values = self._reduced(node, s, evaluator, hints)
+        copies = self._copies(node, s, evaluator)
         return {
-            Ref(node.name, name): self._stored(Ref(node.name, name), step, a, s)
+            Ref(node.name, name): self._stored(Ref(node.name, name), step, a, s, name in copies)
             for name, step in values.items()
         }
+
+    def _copies(self, node: Comprehension, s: NodeSchedule, evaluator: Evaluator) -> set[str]:
+        """The results that are elements of a tensor in the very format in which they are stored."""
+
+        def is_element(e: Expr) -> bool:
+            read = arg_read(node, e)
+            if read is None or self.stored.get(read.source) != s.stored or evaluator.a.free:
+                return False
+            known = (self.results[read.source], self.near.get(read.source))
+            return evaluator.value(e) in known
+
+        if node.monoid is None:
+            pairs = zip(node.outputs, node.body, strict=True)
+            return {n for n, e in pairs if is_element(e)}
+        kept = {
+            g.components[0] for g in groups_of(node) if g.kind in _PICKS and is_element(g.lift[0])
+        }
+        names = {node.monoid.components[c].name for c in kept}
+        outputs = zip(node.monoid.outputs, node.monoid.project, strict=True)
+        chosen = {(0, c) for c in kept}
+        return names | {c.name for c, e in outputs if e.op == "state" and e.payload in chosen}
 
     def _refined(
         self, node: Comprehension, hints: Hints, evaluator: Evaluator, e: Expr, step: int
@@ -156,12 +186,12 @@ class Pass:
         )  # fmt: skip
         return min(step, mean, key=lambda n: self.trail[n].error)
 
-    def _stored(self, ref: Ref, step: int, a: Arithmetic, s: NodeSchedule) -> int:
+    def _stored(self, ref: Ref, step: int, a: Arithmetic, s: NodeSchedule, is_copy: bool) -> int:
         if self.graph.sort(ref) is not REAL:
             return step
         roundings = a.roundings_of(s.stored, computing=False)
         self._is_stored(ref, s.stored, roundings)
-        return step if s.stored == s.computed else a.through(step, roundings)
+        return step if is_copy or s.stored == s.computed else a.through(step, roundings)
 
     def _reduced(
         self, node: Comprehension, s: NodeSchedule, lift: Evaluator, hints: Hints

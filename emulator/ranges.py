@@ -152,11 +152,18 @@ def _add(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:
 def _mul(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:
     a, b = x
     special, _ = of_specials("mul", x)
+    if unsure(a, b) or unsure(b, a):
+        return unknown()
     if a.empty or b.empty:
         return nothing(special)
     corners = [product(s, t) for s in (a.lo, a.hi) for t in (b.lo, b.hi)]
     ends = (min(corners), max(corners))
     return claim(ends, product_errors(a, b), a.pure and b.pure, times(a.top, b.top), special)
+
+
+def unsure(a: Claim, b: Claim) -> bool:
+    """Whether an infinite a meets a b whose sign, or whose being 0, rounding may have changed."""
+    return any("inf" in s for s in a.special) and not b.empty and doubt(b) >= 1
 
 
 def product_errors(a: Claim, b: Claim) -> tuple[float, float]:
@@ -317,7 +324,7 @@ def _atan2(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:
     y, z = x
     special, _ = of_specials("atan2", x)
     a = 0.0 if y.exact and z.exact else 2 * math.pi
-    if z.lo > 0 and not (y.exact and z.exact):
+    if z.lo > 0 and not ((y.exact and z.exact) or y.special or z.special):
         turned = over(times(up(math.pi / 2), plus(y.error, z.error)), z.lo)
         a = min(a, turned) if turned < math.pi / 2 else a
     if math.isinf(y.absolute) or math.isinf(z.absolute):
@@ -356,7 +363,7 @@ def _max(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:
     if a.pure and b.pure and min(a.lo, b.lo) >= 0:
         errors = (max(a.relative, b.relative), max(a.absolute, b.absolute))
     else:
-        errors = (0.0, max(a.error, b.error))
+        errors = (0.0, up(max(a.error, b.error)))
     return claim((lo, hi), errors, special=tuple(special))
 
 

@@ -140,6 +140,8 @@ def _weighted(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:
     )
     carried = times(v.absolute, plus(1.0, w.relative if w.pure else 0.0))
     a = times(plus(times(n, each), carried), plus(1.0, more))
+    if any("inf" in s for s in v.special):
+        a = INF
     ends = (min(v.lo, 0.0), max(v.hi, 0.0))
     top = v.top
     if not fits(p, f, plus(top, times(r, top), a)):
@@ -256,7 +258,8 @@ def _rescaled_sum(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:
     each = plus(times(plus(number(p, "hops"), 1.0), scale_lost(p, f), plus(v.top, v.error, 1.0)),
                 v.absolute)  # fmt: skip
     a = times(n, each, plus(1.0, r))
-    if not fits(p, f, plus(top, times(r, top), a)):
+    infinite = any("inf" in s for s in v.special)
+    if infinite or not fits(p, f, plus(top, times(r, top), a)):
         a = INF
     ends = (product(n, min(v.lo, 0.0)), product(n, max(v.hi, 0.0)))
     special = tuple({*v.special, *(s for s in c.special if s != "-inf"), "nan"})

@@ -25,6 +25,7 @@ PLAIN = [
     Split(4, Seq(), Tree()),
     Split(3, Tree(), Seq(), "cyclic"),
     Promote(16, Split(2, Seq())),
+    Split(5, Seq(), Tree(), size=9),
 ]
 FUSED = [Fma(), Promote(8, Fma()), Split(4, Fma(), Tree("halves"))]
 
