@@ -26,6 +26,7 @@ from tang.ir.expr import (
     real,
     rebuild,
     walk,
+    walk_unknown,
 )
 from tang.ir.extent import poly
 from tang.ir.graph import Comprehension, Dim, Fact
@@ -63,9 +64,8 @@ class Simplifier:
         self.forms: dict[Expr, Affine | None] = {}
 
     def __call__(self, root: Expr) -> Expr:
-        for e in walk(root):
-            if e not in self.done:
-                self.done[e] = self.settled(rebuild(e, tuple(self.done[a] for a in e.args)))
+        for e in walk_unknown(root, self.done):
+            self.done[e] = self.settled(rebuild(e, tuple(self.done[a] for a in e.args)))
         return self.done[root]
 
     def settled(self, e: Expr) -> Expr:

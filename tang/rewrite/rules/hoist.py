@@ -12,17 +12,22 @@ from typing import Final
 
 from tang.ir.expr import Expr, arg, extent, real, substitute, walk
 from tang.ir.extent import ZERO, poly
-from tang.ir.graph import Comprehension
+from tang.ir.graph import Comprehension, reads_of
 from tang.ir.view import Read, Ref, View, variable
+from tang.rewrite.constants import special
+from tang.rewrite.kinds import kind_of
 from tang.rewrite.linear import extent_expr
 from tang.rewrite.matching import args_of, fits, in_reach, is_sum, tidy
 from tang.rewrite.normal import flattened, mul_all
+from tang.rewrite.opened import nonempty
 from tang.rewrite.program import Program
-from tang.rewrite.proofs import domain_of, nonnegative
+from tang.rewrite.proofs import domain_of
 from tang.rewrite.rule import Edit, Requirement, Rule
 
 _SINGULAR: Final = frozenset({"recip", "log2", "sqrt", "exp2", "sin"})
 """Operations that can make a NaN or an infinity of finite operands."""
+_FAR: Final = 3
+"""Nodes that are looked at, one behind the other."""
 
 
 def _find(program: Program, node: Comprehension) -> Edit | None:
@@ -103,14 +108,13 @@ def _readable(program: Program, node: Comprehension, fixed: list[Expr]) -> bool:
     """Whether the factors may be evaluated also where the fold is empty.
 
     There the left side reads nothing and is 0: reads must lie in their sources at every point,
-    and no finite operand may make a factor NaN or infinite.
+    and no finite operand may make a factor NaN or infinite, nor a result that it reads.
     """
-    points = domain_of(replace(node, reduce=(), where=(), monoid=None), program.facts)
-    filled = (nonnegative(d.extent - 1, points.minimum) for d in node.reduce)
-    if not node.where and all(filled):
+    if nonempty(program, node):
         return True
     if any(e.op in _SINGULAR for e in walk(*fixed)):
         return False
+    points = domain_of(replace(node, reduce=(), where=(), monoid=None), program.facts)
     for i in args_of(fixed):
         read = node.reads[i]
         inside = points.under(read.view.guard)
@@ -118,7 +122,22 @@ def _readable(program: Program, node: Comprehension, fixed: list[Expr]) -> bool:
         pairs = zip(read.view.coords, shape, strict=True)
         if read.view.gathers or not all(inside.inside(c, ZERO, poly(n)) for c, n in pairs):
             return False
+        if not _is_finite(program, read.source.node, _FAR):
+            return False
     return True
+
+
+def _is_finite(program: Program, name: str, far: int) -> bool:
+    """Whether all that a node gives is finite where inputs are: sums, products, maps of such."""
+    node = program.node(name)
+    if node is None:
+        return True  # an input
+    if not far or not (node.monoid is None or kind_of(node) in ("sum", "prod")):
+        return False
+    exprs = [*node.body, *(r.view.fill for r in node.reads if r.view.fill is not None)]
+    if any(e.op in _SINGULAR or special(e) in ("inf", "-inf", "nan") for e in walk(*exprs)):
+        return False
+    return all(_is_finite(program, r.source.node, far - 1) for r in reads_of(node))
 
 
 HOIST_INVARIANT_FACTORS: Final = Rule(

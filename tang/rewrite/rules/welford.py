@@ -57,7 +57,7 @@ def _find(program: Program, node: Comprehension) -> Edit | None:
     try:
         if kind_of(node) == "sum":
             return None if _distinct_factors(node) else _spread(program, node)
-        squares = map(_has_twice, _sums_behind(program, node, _DEPTH))
+        squares = map(_has_twice, _sums_behind(program, node))
         return _difference(program, node) if any(squares) else None
     except NotHereError:
         return None
@@ -69,16 +69,16 @@ def _distinct_factors(node: Comprehension) -> bool:
     return len(parts) > 1 and len(set(parts)) == len(parts) and all(p.op == "arg" for p in parts)
 
 
-def _sums_behind(program: Program, node: Comprehension, depth: int) -> Iterator[Comprehension]:
-    """Sums that a node reads, also through a few maps."""
-    for read in node.reads:
-        source = program.node(read.source.node)
-        if source is None:
-            continue
-        if kind_of(source) == "sum":
-            yield source
-        elif source.monoid is None and depth:
-            yield from _sums_behind(program, source, depth - 1)
+def _sums_behind(program: Program, node: Comprehension) -> Iterator[Comprehension]:
+    """Sums that a node reads, also through a few maps; each once."""
+    level, seen = [node], {node.name}
+    for _ in range(_DEPTH + 1):
+        names = dict.fromkeys(r.source.node for n in level for r in n.reads)
+        sources = [program.node(name) for name in names if name not in seen]
+        seen.update(names)
+        found = [s for s in sources if s is not None]
+        yield from (s for s in found if kind_of(s) == "sum")
+        level = [s for s in found if s.monoid is None]
 
 
 # --- Σ (x − mean)² -------------------------------------------------------------------------------
@@ -108,6 +108,8 @@ def _spread(program: Program, node: Comprehension) -> Edit | None:
     have = ring.terms(body)
     for n in counts(space, names, conditions(node, {}), body):
         size = ring.terms(n)
+        if len(size) != 1:
+            continue  # of no element, or of a count that has no reciprocal here
         for mean in _means(space, ring, node, body, size):
             square = _squared(ring, mean)
             one: Terms = {(): Fraction(1)}
@@ -271,7 +273,10 @@ def _which(space: Space, ring: Ring, have: Terms, squares: Opened, plain_sum: Op
         return None
     q, s = (ring.terms(_read(space, o)) for o in (squares, plain_sum))
     for n in counts(space, names, where, emit(have)):
-        each = inverse(ring.terms(n))
+        size = ring.terms(n)
+        if len(size) != 1:
+            continue
+        each = inverse(size)
         m2 = total([q, scaled(multiplied(multiplied(s, s), each), Fraction(-1))])
         for output, terms in (("m2", m2), ("variance", multiplied(m2, each))):
             if have == terms:
