@@ -56,10 +56,13 @@ def compare_graphs(
     """One comparison per output of `left`, by name.
 
     Outside strict, an element is skipped when it differs while the left program met a NaN or an
-    infinity on the way to its tensor. Raises GraphError for data that the left program refuses.
+    infinity on the way to its tensor: in an input, or in the element itself. A finite element of
+    finite inputs is compared whatever was met between. Raises GraphError for data that the left
+    program refuses.
     """
     # Every tensor is evaluated, so that non-finite values on the way are seen.
     met = {} if strict else _non_finite(left, inputs)
+    given = all(_finite(np.asarray(inputs[i.name])) for i in left.inputs)
     ours, theirs = measured(left, inputs), measured(right, inputs)
     screens = {n: _screen(ours[n], theirs[n]) for n in ours}
     pending = frozenset(n for n, s in screens.items() if not s.all())
@@ -68,7 +71,9 @@ def compare_graphs(
     for output in left.outputs:
         name = output.name
         decisions = _decided(name, ours[name], theirs[name], screens[name], sides)
-        touched = met.get(output.ref, False)
+        touched: Mask | bool = met.get(output.ref, False)
+        if given:
+            touched = touched & ~_are_finite(np.asarray(ours[name].value))
         skipped = np.asarray((decisions != Decision.EQUAL) & touched)
         decisions = np.asarray(np.where(skipped, np.int8(Decision.EQUAL), decisions), np.int8)
         found.append(Comparison(name, ours[name], theirs[name], decisions, skipped))
@@ -141,4 +146,8 @@ def _non_finite(graph: Graph, inputs: Mapping[str, Array]) -> dict[Ref, bool]:
 
 
 def _finite(array: Array) -> bool:
-    return array.dtype.kind != "f" or bool(np.isfinite(array).all())
+    return bool(_are_finite(array).all())
+
+
+def _are_finite(array: Array) -> Mask:
+    return np.isfinite(array) if array.dtype.kind == "f" else np.ones(array.shape, np.bool_)

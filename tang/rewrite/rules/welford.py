@@ -14,7 +14,7 @@ from itertools import combinations
 from typing import Final
 
 from tang.ir import monoids
-from tang.ir.expr import Expr, arg, substitute, walk
+from tang.ir.expr import Expr, apply, arg, real, substitute, walk
 from tang.ir.graph import Comprehension
 from tang.ir.view import Ref, variable
 from tang.rewrite.counts import counts
@@ -70,14 +70,14 @@ def _distinct_factors(node: Comprehension) -> bool:
 
 
 def _sums_behind(program: Program, node: Comprehension) -> Iterator[Comprehension]:
-    """Sums that a node reads, also through a few maps; each once."""
+    """Sums and means that a node reads, also through a few maps; each once."""
     level, seen = [node], {node.name}
     for _ in range(_DEPTH + 1):
         names = dict.fromkeys(r.source.node for n in level for r in n.reads)
         sources = [program.node(name) for name in names if name not in seen]
         seen.update(names)
         found = [s for s in sources if s is not None]
-        yield from (s for s in found if kind_of(s) == "sum")
+        yield from (s for s in found if kind_of(s) in ("sum", "welford"))
         level = [s for s in found if s.monoid is None]
 
 
@@ -144,11 +144,14 @@ def _has_twice(node: Comprehension) -> bool:
 def _reads_results(space: Space, body: Expr, names: Sequence[str]) -> bool:
     """Whether a reduction is read that does not depend on these dims: a mean may be among them."""
     return any(
-        (space.reduction(a, "sum") or space.reduction(a, "welford", outputs=("average", "mean")))
-        and not space.depends(a) & set(names)
+        _sum_or_mean(space, a) and not space.depends(a) & set(names)
         for a in walk(body)
         if a.op == "arg"
     )
+
+
+def _sum_or_mean(space: Space, e: Expr) -> Opened | None:
+    return space.reduction(e, "sum") or space.reduction(e, "welford", outputs=("average", "mean"))
 
 
 def _squared(ring: Ring, m: _Mean) -> Terms:
@@ -162,8 +165,7 @@ def _means(
     """Sums that the body reads, over the same points, as means of their elements."""
     reduce = [(d.name, d.extent) for d in node.reduce]
     for a in walk(body):
-        inner = space.reduction(a, "sum")
-        inner = inner or space.reduction(a, "welford", outputs=("average", "mean"))
+        inner = _sum_or_mean(space, a)
         if inner is None or space.depends(a) & {n for n, _ in reduce}:
             continue
         known = kind_of(inner.node) == "welford"
@@ -241,7 +243,7 @@ def _moments(
     whole: Expr,
 ) -> Edit | None:
     parts = summands(whole)
-    sums = [s for a in walk(space.full(whole)) if (s := space.reduction(a, "sum"))]
+    sums = [s for a in walk(space.full(whole)) if (s := _sum_or_mean(space, a))]
     if len(sums) < _TWICE or len(parts) > 8 or not any(_has_twice(o.node) for o in sums):
         return None
     values = [_read(space, o) for o in sums]
@@ -250,38 +252,59 @@ def _moments(
         squared = {a for m in have for a, p in m if p == _TWICE}
         means = [o for o, v in zip(sums, values, strict=True) if v in squared]
         for squares, plain_sum in ((a, b) for a in sums for b in means if a.node is not b.node):
-            output = _which(space, ring, have, squares, plain_sum)
-            if output is None:
+            found = _which(space, ring, have, squares, plain_sum)
+            if found is None:
                 continue
             rest = [p for k, p in enumerate(parts) if k not in pair]
-            return _replace_moments(
-                program, node, part, space, body, whole, rest, plain_sum, output
-            )
+            return _replace_moments(program, node, part, space, body, whole, rest, plain_sum, found)
     return None
 
 
-def _which(space: Space, ring: Ring, have: Terms, squares: Opened, plain_sum: Opened) -> str | None:
-    """Which result of Welford the terms are: Q/n − S²/n² or Q − S²/n, with Q = Σx², S = Σx."""
+Result = tuple[str, Fraction]
+"""A result of Welford, and a constant that it is multiplied by."""
+
+
+def _which(
+    space: Space, ring: Ring, have: Terms, squares: Opened, plain_sum: Opened
+) -> Result | None:
+    """Which result of Welford the terms are: Q/n − S²/n² or Q − S²/n, with Q = Σx², S = Σx.
+
+    A mean that is read stands for its sum over n; constants may multiply Q and the whole.
+    """
     node = plain_sum.node
     names = [space.add(d) for d in node.reduce]
     where = plain_sum.where(names)
     x = ring.terms(space.full(plain_sum.body(names)))
-    if not any(
-        squares.where(n) == where and ring.terms(space.full(squares.body(n))) == ring.product(x, x)
+    multiples = (
+        _ratio(ring.terms(space.full(squares.body(n))), ring.product(x, x))
         for n in squares.namings([(n, space.extents[n]) for n in names])
-    ):
+        if squares.where(n) == where
+    )
+    multiple = next(filter(None, multiples), None)
+    if multiple is None:
         return None
-    q, s = (ring.terms(_read(space, o)) for o in (squares, plain_sum))
+    reads = [ring.terms(_read(space, o)) for o in (squares, plain_sum)]
+    means = [kind_of(o.node) == "welford" for o in (squares, plain_sum)]
     for n in counts(space, names, where, emit(have)):
         size = ring.terms(n)
         if len(size) != 1:
             continue
         each = inverse(size)
+        q, s = (multiplied(r, size) if m else r for r, m in zip(reads, means, strict=True))
+        q = scaled(q, 1 / multiple)
         m2 = total([q, scaled(multiplied(multiplied(s, s), each), Fraction(-1))])
-        for output, terms in (("m2", m2), ("variance", multiplied(m2, each))):
-            if have == terms:
-                return output
+        known = {"m2": m2, "variance": multiplied(m2, each)}
+        ratios = {output: _ratio(have, terms) for output, terms in known.items()}
+        found = [(output, ratio) for output, ratio in ratios.items() if ratio is not None]
+        if found:
+            return min(found, key=lambda r: r[1] != 1)
     return None
+
+
+def _ratio(a: Terms, b: Terms) -> Fraction | None:
+    """The constant c with a = c · b, if there is one."""
+    found = {a[m] / c for m, c in b.items()} if a.keys() == b.keys() else set()
+    return found.pop() if len(found) == 1 else None
 
 
 def _read(space: Space, o: Opened) -> Expr:
@@ -297,20 +320,24 @@ def _replace_moments(
     whole: Expr,
     rest: list[Expr],
     plain_sum: Opened,
-    output: str,
+    result: Result,
 ) -> Edit | None:
-    like = plain_sum.node
+    like, (output, constant) = plain_sum.node, result
     inside = Space(program, like.dims)
-    fused = _welford(program, like, inside, own(inside, like))
+    known = kind_of(like) == "welford"
+    fused = like if known else _welford(program, like, inside, own(inside, like))
     if tuple(d.name for d in fused.tensor(output).dims) != tuple(d.name for d in like.point):
         return None
     value = arg(space.number(replaced(plain(fused, Ref(fused.name, output)), plain_sum.env)))
+    if constant != 1:
+        value = apply("mul", value, real(constant))
     new = substitute(body, {whole: add_all([*rest, value])})
     changed = rebuilt(space, node, part, new)
     over = ", ".join(d.name for d in like.reduce)
     text = f"mean of x² − (mean of x)² over {over} → {output} of welford {fused.name}"
     context = tuple(s for s in space.seen if s != node.name)
-    return Edit((node.name,), (fused, changed), node.name, text, context=context)
+    new_nodes = (changed,) if known else (fused, changed)
+    return Edit((node.name,), new_nodes, node.name, text, context=context)
 
 
 WELFORD: Final = Rule(

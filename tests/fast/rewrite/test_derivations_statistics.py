@@ -198,9 +198,39 @@ def multiplied_out() -> Graph:
     return tg.Graph(o=tg.compute("v", i, tg.sum(square, j) / 5))
 
 
+def means_of_the_library() -> Graph:
+    x = matrix()
+    squares = tg.elementwise(lambda e: e * e, x)
+    v = tg.elementwise(lambda q, m: q - m * m, tg.mean(squares, axis=1), tg.mean(x, axis=1))
+    return tg.Graph(o=v)
+
+
+def mean_and_sum() -> Graph:
+    (i, j), x = dims(), matrix()
+    m, q = tg.mean(x, axis=1), tg.compute("q", i, tg.sum(x[i, j] * x[i, j], j))
+    return tg.Graph(o=tg.compute("v", i, (q[i] - 5 * m[i] * m[i]) / 4))
+
+
+def textbook() -> Graph:
+    """(n · Σx² − (Σx)²) / n²."""
+    (i, j), x = dims(), matrix()
+    s = tg.compute("s", i, tg.sum(x[i, j], j))
+    q = tg.compute("q", i, tg.sum(x[i, j] * x[i, j], j))
+    return tg.Graph(o=tg.compute("v", i, (5 * q[i] - s[i] * s[i]) / 25))
+
+
+def moments_of_parts() -> Graph:
+    """The division inside both sums of the moments."""
+    (i, j), x = dims(), matrix()
+    m = tg.compute("m", i, tg.sum(x[i, j] / 5, j))
+    q = tg.compute("q", i, tg.sum(x[i, j] * x[i, j] / 5, j))
+    return tg.Graph(o=tg.compute("v", i, q[i] - m[i] * m[i]))
+
+
 WELFORD = (
     two_passes, renamed_and_reordered, mean_of_parts, moments, sum_of_squares, over_two_dims,
-    of_an_expression, multiplied_out,
+    of_an_expression, multiplied_out, means_of_the_library, mean_and_sum, textbook,
+    moments_of_parts,
 )  # fmt: skip
 
 
@@ -293,9 +323,23 @@ def mean_over_other_dims() -> Graph:
     return tg.Graph(o=tg.compute("v", i, tg.sum((x[i, j] - m[j]) * (x[i, j] - m[j]), j) / 4))
 
 
+def mean_not_squared() -> Graph:
+    x = matrix()
+    squares = tg.elementwise(lambda e: e * e, x)
+    v = tg.elementwise(lambda q, m: q - m, tg.mean(squares, axis=1), tg.mean(x, axis=1))
+    return tg.Graph(o=v)
+
+
+def twice_the_square() -> Graph:
+    (i, j), x = dims(), matrix()
+    s = tg.compute("s", i, tg.sum(x[i, j], j))
+    q = tg.compute("q", i, tg.sum(x[i, j] * x[i, j], j))
+    return tg.Graph(o=tg.compute("v", i, 5 * q[i] - 2 * s[i] * s[i]))
+
+
 NEAR = (
     other_tensor, square_of_another, covariance, other_count, other_where, other_sign,
-    mean_over_other_dims,
+    mean_over_other_dims, mean_not_squared, twice_the_square,
 )  # fmt: skip
 
 
@@ -314,3 +358,15 @@ def test_a_decimal_that_is_not_the_constant_is_another_constant() -> None:
     mass = tg.sum(tg.exp2(1.4426950408889634 * (x[i, j] - top[i])), j)
     lse = tg.compute("lse", i, tg.log(mass) + top[i])
     assert not rewrite(tg.Graph(lse=lse), ["logsumexp"]).trace
+
+
+@pytest.mark.parametrize("centred", [True, False])
+def test_a_spread_of_no_elements_is_left_alone(centred: bool) -> None:
+    (i, j), x = tg.dims("i j"), tg.input("x", (3, 0))
+    m = tg.compute("m", i, tg.sum(x[i, j], j))
+    if centred:
+        v = tg.compute("v", i, tg.sum((x[i, j] - m[i]) * (x[i, j] - m[i]), j))
+    else:
+        q = tg.compute("q", i, tg.sum(x[i, j] * x[i, j], j))
+        v = tg.compute("v", i, q[i] - m[i] * m[i] / 5)
+    assert not rewrite(tg.Graph(v), ["welford"]).trace

@@ -52,6 +52,10 @@ def doubled(x, depth):
     return reduce(lambda y, _: tg.exp(y) + y * y, range(depth), x)
 
 
+def quotients(x, depth):
+    return reduce(lambda y, _: 1.0 / (y + x), range(depth), x)
+
+
 def body_calls(form, size: int) -> int:
     """Function calls of rewriting a sum over a body of that size, and its gradient."""
     i, j = tg.dims("i j")
@@ -66,7 +70,14 @@ def body_calls(form, size: int) -> int:
 
 @pytest.mark.parametrize(
     ("form", "size"),
-    [(squared, MAX_PARTS), (product, 40), (total, 40), (nested, 20), (doubled, 40)],
+    [
+        (squared, MAX_PARTS),
+        (product, 40),
+        (total, 40),
+        (nested, 20),
+        (doubled, 40),
+        (quotients, 40),
+    ],
 )
 def test_bodies_of_four_times_the_size_take_less_than_eight_times_the_work(form, size):
     body_calls(form, 4)
@@ -105,3 +116,26 @@ def test_orders_are_bounded_texts_that_tell_all_expressions_apart():
     texts = [order(e) for e in walk(deep)]
     assert len(set(texts)) == len(texts)
     assert max(map(len, texts)) < 400
+
+
+def layered_calls(width: int) -> int:
+    """Function calls of looking for moments in four layers of maps, each of which reads all below:
+    width² edges, width⁴ paths."""
+    x = tg.input("x", (4,))
+    layer = [tg.elementwise(lambda e, k=k: e * float(k + 2), x) for k in range(width)]
+    for _ in range(3):
+        layer = [
+            tg.elementwise(lambda *e, k=k: sum(e[1:], e[0] * e[k]) * 0.5, *layer)
+            for k in range(width)
+        ]
+    graph = tg.Graph(**{f"y{k}": node for k, node in enumerate(layer)})
+    profile = cProfile.Profile()
+    profile.enable()
+    rewrite(graph, ["welford"])
+    profile.disable()
+    return int(pstats.Stats(profile).total_calls)  # type: ignore[attr-defined]
+
+
+def test_layers_of_maps_take_less_than_eight_times_the_work_for_four_times_the_edges():
+    layered_calls(2)
+    assert layered_calls(16) < 8 * layered_calls(8)
