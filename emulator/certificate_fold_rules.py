@@ -213,7 +213,7 @@ def rescaled(x: tuple[Value, ...], p: Given) -> Value:
     (c,) = x
     n = _count(p)
     if c.empty:
-        return value(ZERO, ZERO, ZERO, ZERO, special=("nan", "inf"))
+        return value(ZERO, ONE, ZERO, ZERO, special=("nan", "inf"))
     r = _weight_rate(c, p)
     a = mul(n, _count(p, "hops") + 1, _weight_loss(p), 1 + r)
     a = _bounded(p, mul(n, 1 + r) + a, a)

@@ -220,8 +220,8 @@ def _rescaled(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:
     (c,) = x
     n, hops = number(p, "n"), number(p, "hops")
     rate = scale_rate(c, p, f)
-    if c.empty:
-        return whole(0.0, 0.0, special=("nan", "inf"))
+    if c.empty:  # −inf alone gives 0; where one is inf, logsumexp has 1
+        return whole(0.0, 1.0, special=("nan", "inf"))
     a = times(n, plus(hops, 1.0), scale_lost(p, f), plus(1.0, rate))
     special = tuple(s for s in c.special if s != "-inf")
     if not fits(p, f, plus(n, times(rate, n), a)):

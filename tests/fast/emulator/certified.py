@@ -70,11 +70,11 @@ def _judge(bound, value, x, err, wrong):
     if np.isfinite(bound.error):
         ok = np.where(finite, error <= bound.error + err, same)
         if not ok.all():
-            worst = float(np.nanmax(np.where(finite, error, 0)))
+            worst = float(np.max(np.where(finite & ~np.isnan(error), error, 0)))
             wrong.append((f"{bound.node}.{bound.output}", "error", worst, bound.error))
     if not finite.any() or not bound.error or not np.isfinite(bound.error):
         return 0.0
-    return float(np.nanmax(error[finite]) / bound.error)
+    return float(np.max(np.where(np.isnan(error), 0, error)[finite]) / bound.error)
 
 
 def holds(graph, schedule, sizes, ranges, seeds=3):

@@ -1,0 +1,42 @@
+"""Certificates of drawn programs: any monoids, views, schedules and formats that campaigns have."""
+
+import numpy as np
+import pytest
+from certified import compare
+
+from tang.emulator import certify, check_certificate
+from tang.fuzz import draw_case
+
+
+def ranges_of(case):
+    """The ranges of a draw's data; None where it holds infinities or NaN."""
+    found = {i.name: (0.0, 0.0) for i in case.graph.inputs if i.sort.value != "bool"}
+    for name, array in case.inputs.items():
+        if array.dtype.kind != "b" and array.size:
+            x = np.asarray(array, np.float64)
+            if not np.isfinite(x).all():
+                return None
+            found[name] = (float(x.min()), float(x.max()))
+    return found
+
+
+DRAWS = [(91, n) for n in (0, 1, 4, 7, 11, 16, 20)] + [
+    (91, 110),  # NaN among the reference's errors
+    (91, 187),  # inputs beyond the format that stores them
+    (91, 238),  # an infinity times a number that its format rounds to 0
+    (1234, 418),  # a logsumexp of +inf alone
+]
+
+
+@pytest.mark.parametrize(("seed", "index"), DRAWS, ids=[f"{s}-{n}" for s, n in DRAWS])
+def test_no_result_of_a_drawn_program_is_further_off_than_its_bound(seed, index):
+    case = draw_case(seed, index)
+    ranges = ranges_of(case)
+    assert case.recipe is None
+    assert ranges is not None
+    certificate = certify(case.graph, case.schedule, case.sizes, ranges)
+    checked = check_certificate(certificate)
+    assert checked, checked.message
+    with np.errstate(all="ignore"):
+        wrong, _ = compare(case.graph, case.schedule, case.inputs, certificate)
+    assert not wrong, wrong
