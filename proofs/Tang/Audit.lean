@@ -861,6 +861,12 @@ Written by `python -m tang.proofs.snapshot`; the gate compares it with the sourc
 #print axioms Tang.strict_insert
 #check @Tang.listSum_rank
 #print axioms Tang.listSum_rank
+#check @Tang.perm_merge
+#print axioms Tang.perm_merge
+#check @Tang.above_append
+#print axioms Tang.above_append
+#check @Tang.merge_rank
+#print axioms Tang.merge_rank
 #check @Tang.sort_entries
 #print axioms Tang.sort_entries
 #check @Tang.mem_entries

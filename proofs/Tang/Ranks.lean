@@ -165,6 +165,22 @@ theorem listSum_rank (g : B → K) : ∀ (l : List B) (r : Nat), Strict l →
         rw [if_neg (fun h => Nat.succ_ne_zero r h.symm), zero_add]
         refine (listSum_congr l (fun b _ => ?_)).trans (listSum_rank g l r s.right)
         exact if_congr ⟨Nat.succ_inj, congrArg Nat.succ⟩ (fun _ => rfl) (fun _ => rfl)
+theorem perm_merge (m : List B) : ∀ l : List B, Perm (merge l m) (append l m)
+  | .nil => perm_refl m
+  | .cons a l => .trans (perm_insert a (merge l m)) (.cons a (perm_merge m l))
+theorem above_append (l m : List B) (a : B) : above (append l m) a = above l a + above m a := listSum_append _ m l
+/-- One merge by ranks: an element's place is how many of its own side and how many of the other precede it.
+That all elements differ is said by `s`. -/
+theorem merge_rank (g : B → K) (k r : Nat) (h : r < k) (l m : List B) (s : Strict (merge l m)) :
+    listSum (fun a => if above l a + above m a = r then g a else 0) l
+      + listSum (fun a => if above l a + above m a = r then g a else 0) m
+      = atRank g r (topMerge k l m) := by
+  show _ = atRank g r (take k (merge l m))
+  rw [atRank_take g _ _ _ h, ← listSum_rank g _ r s, ← listSum_append, listSum_perm _ (perm_merge m l)]
+  apply listSum_congr
+  intro a _
+  rw [show above (merge l m) a = above l a + above m a from
+    (listSum_perm _ (perm_merge m l)).trans (above_append l m a)]
 end
 
 /-! ## The elements of a loop -/
