@@ -115,8 +115,9 @@ def _climbed(
     loaded = [load_graph(argument) for argument in graphs]
     sizes, within = parse_sizes(size, loaded), parse_budget(budget)
     for argument, graph in zip(graphs, loaded, strict=True):
+        own = {symbol: n for symbol, n in sizes.items() if symbol in graph.symbols}
         yield verify(
-            graph, None, names, seed, name=argument, sizes=sizes, math=kind, budget=within,
+            graph, None, names, seed, name=argument, sizes=own, math=kind, budget=within,
             rules=derivation.rules, strict=derivation.strict,
         )  # fmt: skip
 
