@@ -25,8 +25,9 @@ fuzz: $(STAMP)   ## a differential campaign over every backend that runs here
 
 test: lint types prove unit campaign mutants   ## everything that gates a merge (under 15 minutes on two cores)
 
-test-gpu: $(STAMP)   ## profiles, both conformance suites and 100 draws on every backend of a machine with a GPU
+test-gpu: $(STAMP)   ## the self-test, profiles, both conformance suites and 100 draws on every backend of a machine with a GPU
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[cuda]' || true
+	$(BIN)/tang atoms --selftest
 	$(BIN)/python tools/gpu.py --draws 100 --out results/gpu.json
 	$(BIN)/python -m pytest -m gpu tests/device
 
