@@ -75,16 +75,16 @@ def _moved(c: Value, rate: Ball, h: Ball, p: Given) -> Value:
     f, overflow = p.format(), p.text("overflow")
     if overflow not in ("assumed", "inf", "nan", "saturate"):
         raise ValueError(f"unknown overflow {overflow!r}")
+    infinite = c.special & {"inf", "-inf"}
+    if infinite and (overflow == "saturate" or not f.infinity):
+        return unknown((), p)
+    if "nan" in c.special and not f.nan:
+        return unknown((), p)
     r = c.r + mul(rate, 1 + c.r)
     a = mul(c.a, 1 + rate) + h
     excess = c.size + c.error - arb(f.largest)
     if overflow != "assumed" and not excess <= 0:
         a = a + excess if overflow == "saturate" else INFINITE
-    infinite = c.special & {"inf", "-inf"}
-    if (infinite and (overflow == "saturate" or not f.infinity)) or (
-        "nan" in c.special and not f.nan
-    ):
-        a = INFINITE
     return Value(c.lo, c.hi, c.size if c.pure else c.top, r, a, c.pure, c.special)
 
 

@@ -185,9 +185,17 @@ class Arithmetic:
         """A constant of the program, rounded where the format does not hold it."""
         step = self.trail.add("constant", value=str(value))
         if isinstance(value, str) and value not in ("ln2", "log2e", "pi"):
-            return step if value != "-0.0" else self.trail.add("constant", value="0")
+            special = value != "-0.0"
+            return self.rounded(step) if special else self.trail.add("constant", value="0")
         exact = not isinstance(value, str) and self._holds(Fraction(value))
         return step if exact else self.rounded(step)
+
+    @property
+    def has_infinity(self) -> bool:
+        """Whether −∞, as the identity of a maximum, is a number of the node's formats."""
+        formats = (self.trail.formats[r.format] for r in self.roundings)
+        saturates = any(r.overflow == "saturate" for r in self.roundings)
+        return all(f.infinity for f in formats) and not saturates
 
     def _holds(self, value: Fraction) -> bool:
         return all(is_number(value, self.trail.formats[r.format]) for r in self.roundings)

@@ -172,6 +172,8 @@ class Folder:
 
     def _best(self, x: int, kind: str, empty: str) -> int:
         full = self.order.full and self.order.n > 0
+        if not full and not self.a.has_infinity:
+            return self.a.trail.add("unknown")
         return self.a.trail.add("extremum", x, kind=kind, empty=empty, full=full)
 
     def _any(self, group: Group) -> list[int]:
@@ -204,6 +206,8 @@ class Folder:
         x, at = (self.value(e.args[1]) for e in group.lift)
         ranks = group.size
         full = self.order.full and self.order.n >= ranks
+        if not self.a.has_infinity:
+            return self._unknown(group)
         best = self.a.trail.add("extremum", x, kind="max", empty="-inf", full=full)
         return [best, self._at(x, at, None if full else -1.0)]
 
@@ -224,11 +228,15 @@ class Folder:
         return max(self.a.trail.constant(c) for c, _ in claims)
 
     def _logsumexp(self, group: Group) -> list[int]:
+        if not self.a.has_infinity:
+            return self._unknown(group)
         x = self.value(group.lift[0])
         m = self._best(x, "max", "-inf")
         return [m, self.a.trail.add("rescaled", x, **self._rescaling())]
 
     def _online_softmax(self, group: Group) -> list[int]:
+        if not self.a.has_infinity:
+            return self._unknown(group)
         x, v = self.value(group.lift[0]), self.value(group.lift[2].args[1])
         m, total = self._logsumexp(group)
         acc = self.a.trail.add("rescaled_sum", x, v, **self._rescaling())

@@ -94,15 +94,15 @@ def _unknown(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:
 
 def after_rounding(c: Claim, rate: float, h: float, p: Params, facts: FormatFacts) -> Claim:
     """A value that was moved by at most rate·|c| + h, and must fit into the format."""
+    overflow = str(p["overflow"])
+    infinite = any(s != "nan" for s in c.special) and (not facts.infinity or overflow == "saturate")
+    if infinite or ("nan" in c.special and not facts.nan):
+        return unknown()
     r = c.relative if rate == 0 else plus(c.relative, times(rate, plus(1.0, c.relative)))
     a = plus(times(c.absolute, plus(1.0, rate)), h)
     reach = plus(c.size, c.error)
-    overflow = str(p["overflow"])
     if overflow != "assumed" and reach > facts.largest:
         a = plus(a, reach - facts.largest) if overflow == "saturate" else INF
-    infinite = any(s != "nan" for s in c.special) and (not facts.infinity or overflow == "saturate")
-    if infinite or ("nan" in c.special and not facts.nan):
-        a = INF
     top = c.size if c.pure else c.top
     return Claim(c.lo, c.hi, top, r, a, c.pure, c.special)
 
