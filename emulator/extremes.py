@@ -54,7 +54,7 @@ def _propagating(x: Expr, yes: Expr, no: Expr) -> Found | None:
         return None
     a, b = found[1]
     if (_same(a, x) and _same(b, y)) or (_same(a, y) and _same(b, x)):
-        return PROPAGATING[found[0]], (x, y)
+        return PROPAGATING[found[0]], (a, b)  # the order of the comparison decides ties
     return None
 
 

@@ -221,6 +221,22 @@ def test_a_clearly_larger_side_gives_its_own_bound():
     assert (got.planes["out"]["bound"] == 0).all()
 
 
+@pytest.mark.parametrize("swapped", [False, True])
+@pytest.mark.parametrize("op_", ["max", "min"])
+def test_a_tie_of_zeros_keeps_the_sign_that_the_comparison_gives(op_, swapped):
+    t, z = Var(F32, "t"), Var(F32, "z")
+    a, b = (z, t) if swapped else (t, z)
+    inner = Op(F32, "select", (op("lt", a, b), *((b, a) if op_ == "max" else (a, b))))
+    number = Op(F32, "select", (op("isnan", z), z, inner))
+    whole = Op(F32, "select", (op("isnan", t), t, number))
+    k = kernel(*guarded(Let(t, load("x")), Let(z, op("neg", load("x"))), store(whole)))
+    data = np.array([0.0, -0.0, np.nan, 1.0], np.float32)
+    ours = shadowed(k, data).outputs["y"]
+    plain = replay(plan_of(k, {"x": "n"}), {"x": data}, domain="formats").outputs["y"]
+    assert np.array_equal(ours, plain, equal_nan=True)
+    assert np.signbit(ours[:2]).tolist() == np.signbit(plain[:2]).tolist()
+
+
 def _rescaled(other):
     """exp(x/3 − max(x/3, other)), as running softmaxes scale what they have."""
     t, z, m = Var(F32, "t"), Var(F32, "z"), Var(F32, "m")
