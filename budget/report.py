@@ -376,7 +376,7 @@ def _overflow(row: Row) -> str:
 
 
 def _share(count: int, total: int) -> str:
-    return f"{100 * count / total:.2g}%" if count and total else "-"
+    return f"{100 * count / total:.3g}%" if count and total else "-"
 
 
 FEW: Final = 4
