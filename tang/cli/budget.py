@@ -178,7 +178,9 @@ def _tuned(program: Graph, start: str, question: Question, argument: str) -> Bud
     found = tuned(program, start, question)
     report = budget_report(program, found.schedule, question, argument)
     schedule = json.loads(schedule_to_json(found.schedule))
-    precision = f"formats found from {start}" if start.isidentifier() else "the precision that was found"
+    precision = (
+        f"formats found from {start}" if start.isidentifier() else "the precision that was found"
+    )
     return replace(report, precision=precision, front=tuple(found.lines()), schedule=schedule)
 
 
