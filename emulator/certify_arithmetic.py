@@ -237,7 +237,12 @@ class Arithmetic:
         return self._quotient(self.trail.add("recip", a, assume=self.trail.shape))
 
     def div(self, a: int, b: int) -> int:
-        """a · (1/b), of which one division is the better half."""
+        """a · (1/b), of which one division is the better half; by shape just that division.
+
+        (1/b may underflow, which by shape is a loss times an a without bound.)
+        """
+        if self.trail.shape:
+            return self._quotient(self.trail.add("mul", a, self.trail.add("recip", b, assume=True)))
         return self._quotient(self.trail.add("mul", a, self.recip(b)))
 
     def _quotient(self, step: int) -> int:

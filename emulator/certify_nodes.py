@@ -13,6 +13,7 @@ from typing import Final
 from tang.emulator.certify_arithmetic import Arithmetic, Rounding, Trail, is_number
 from tang.emulator.certify_expressions import Evaluator
 from tang.emulator.certify_folds import Folder, order_of
+from tang.emulator.certify_forms import parts
 from tang.emulator.certify_functions import Functions
 from tang.emulator.certify_matching import arg_read
 from tang.emulator.certify_monoids import Group, groups_of
@@ -157,6 +158,8 @@ class Pass:
         """What relations between nodes say of an expression."""
         kind, operands = hints.refined.get(e, ("", ()))
         trail = self.trail
+        if e in hints.norms:
+            step = self._norm(evaluator, e, step, hints.norms[e])
         if kind == "nonpositive":
             return trail.add("nonpositive", step, why="a value minus the maximum of all")
         if kind == "share" and trail[step].lo >= 0:
@@ -164,6 +167,16 @@ class Pass:
         if kind == "mean":
             return self._mean(node, evaluator, operands, step)
         return step
+
+    def _norm(self, evaluator: Evaluator, e: Expr, step: int, most: float) -> int:
+        """c/s within ±most; its error as that of c, absolute, over s, where that is smaller."""
+        trail = self.trail
+        above, below = (evaluator.value(x) for x in parts(e)[1])
+        settled = trail.add("worse", above, above)
+        steps = (step, evaluator.a.div(settled, below))
+        why = "an element over the root of a mean of squares"
+        found = (trail.add("within", n, most=most, why=why) for n in steps)
+        return min(found, key=lambda n: trail[n].error)
 
     def _mean(
         self, node: Comprehension, evaluator: Evaluator, operands: tuple[Expr, ...], step: int

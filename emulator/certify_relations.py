@@ -11,6 +11,7 @@ Known relations, with e an element and M, S nodes over all elements of a set tha
     0 ≤ e/S ≤ 1           where S is their sum and none is negative      `within`
     Σ (e/S)·v             is a mean of v with such weights               `weighted`
     Σ e·v / Σ e           likewise                                       `weighted_mean`
+    |e|/√(Σe²/n + ε) ≤ √n  of norms, see `certify_norms`                   `within`
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from fractions import Fraction
 from tang.emulator.certify_forms import order, parts
 from tang.emulator.certify_matching import Frame, Reduction, arg_read, element_of, is_plain, reduces
 from tang.emulator.certify_monoids import groups_of
+from tang.emulator.certify_norms import most_of_norm
 from tang.ir.expr import Expr, walk
 from tang.ir.graph import Comprehension, Graph
 from tang.ir.view import Read, Ref
@@ -35,10 +37,12 @@ class Hints:
 
     refined  expression → "nonpositive", "share", or "mean" with the operands of the quotient
     sums     lift → "exp" with its exponent, "peak", or "weighted" with weight and value
+    norms    quotient by the root of a mean of squares → its largest magnitude
     """
 
     refined: Mapping[Expr, Refined] = field(default_factory=dict)
     sums: Mapping[Expr, Refined] = field(default_factory=dict)
+    norms: Mapping[Expr, float] = field(default_factory=dict)
 
 
 class Relations:
@@ -63,6 +67,7 @@ class Relations:
         refined: dict[Expr, Refined] = {}
         peaked: dict[Expr, frozenset[str]] = {}
         shared: dict[Expr, frozenset[str]] = {}
+        norms: dict[Expr, float] = {}
         groups = groups_of(node)
         lifts = tuple(e for g in groups for e in g.lift)
         for e in order(node.body if node.monoid is None else lifts):
@@ -73,9 +78,9 @@ class Relations:
             elif name in ("exp", "exp2") and operands[0] in peaked:
                 peaked[e] = peaked[operands[0]]
             elif name == "div":
-                self._quotient(node, e, operands, refined, shared)
+                self._quotient(node, e, operands, refined, shared, norms)
         self._learn(node, peaked, shared)
-        return Hints(refined, self._sums(node, peaked))
+        return Hints(refined, self._sums(node, peaked), norms)
 
     # --- relations of one node --------------------------------------------------------------------
 
@@ -94,8 +99,12 @@ class Relations:
         operands: tuple[Expr, ...],
         refined: dict[Expr, Refined],
         shared: dict[Expr, frozenset[str]],
+        norms: dict[Expr, float],
     ) -> None:
         above, below = operands
+        most = most_of_norm(self.graph, node, above, below)
+        if most is not None:
+            norms[e] = most
         read = arg_read(node, below)
         total = None if read is None else self.totals.get(read.source)
         if read is None or total is None:

@@ -116,6 +116,20 @@ def test_a_decision_on_inexact_values_costs_the_width_of_its_outcomes():
     assert certificate.bound("c").error == 8
 
 
+@pytest.mark.parametrize("program", ["layer-norm", "rms-norm"])
+def test_a_norm_of_n_elements_is_at_most_the_root_of_n(program):
+    graph, sizes, ranges = PROGRAMS[program]()
+    b = bound_of(certify(graph, Schedule(), sizes, ranges), graph, "y")
+    assert -(33**0.5) * 1.01 < b.lo < b.hi < 33**0.5 * 1.01
+    assert b.error < 0.05
+
+
+def test_a_maximum_of_stored_elements_is_not_rounded_again():
+    graph, sizes, ranges = PROGRAMS["softmax"]()
+    certificate = certify(graph, schedule_of(graph, "f16-storage"), sizes, ranges)
+    assert certificate.bound("softmax.max").error == 0
+
+
 def test_a_winner_among_inexact_values_may_be_any():
     graph, sizes, ranges = PROGRAMS["winners"]()
     certificate = certify(graph, Schedule(), sizes, ranges)
