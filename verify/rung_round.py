@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tang.device.storage import unpack
-from tang.emulator.budget import ErrorBudget, tolerance
+from tang.emulator.budget import ErrorBudget, enough, tolerance
 from tang.emulator.records import Decision
 from tang.emulator.replay import Replay
 from tang.ir.format import Format
@@ -137,7 +137,7 @@ def _budget_holds(budget: ErrorBudget | None, planes: Planes, format_: Format) -
     allowed = tolerance(planes.shadow, budget, format_)
     with np.errstate(all="ignore"):
         over = planes.usable & ~(np.abs(planes.value - planes.shadow) <= allowed)
-    if not over.any():
+    if enough(~over, budget):
         return None
     detail = describe(planes.value, planes.shadow, ~over, ("formats", "f64"), _worst(planes, over))
     return Verdict.OVER_BUDGET, f"error exceeds {budget}", detail, "budget"

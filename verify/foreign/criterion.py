@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tang.device.storage import pack
-from tang.emulator.budget import ErrorBudget, within
+from tang.emulator.budget import ErrorBudget, accepts, within
 from tang.ir.expr import Sort
 from tang.kernel.ir import Type
 from tang.verify.foreign.cases import Case
@@ -62,7 +62,8 @@ def check_values(case: Case, output: str, got: Array, budget: ErrorBudget | None
         known = np.ones(got.shape, np.bool_)
     same = np.asarray((got == want) | ((got != got) & (want != want)))
     undecided = int(np.sum(~known & ~same))
-    fault = None if fits.all() else _fault(case, output, got, fits, budget)
+    forgiven = budget is not None and accepts(got, want, budget, format=_format(case, output))
+    fault = None if fits.all() or forgiven else _fault(case, output, got, fits, budget)
     return Values(fault, got.size, int(same.sum()), undecided)
 
 
