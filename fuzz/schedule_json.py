@@ -15,6 +15,7 @@ from tang.schedule.serial import format_from_json, node_to_json
 
 _FIELDS = (
     "split", "storage", "accumulate", "workgroup", "lanes", "place", "rounding", "overflow",
+    "promote", "partial",
 )  # fmt: skip
 _PLAIN = NodeSchedule()
 
@@ -51,4 +52,6 @@ def _node(row: dict[str, Any]) -> NodeSchedule:
         place=str(row.get("place", "materialise")),
         rounding=str(row.get("rounding", _PLAIN.rounding)),
         overflow=str(row.get("overflow", _PLAIN.overflow)),
+        promote=int(row.get("promote", _PLAIN.promote)),
+        partial=format_from_json(row["partial"], "partial") if row.get("partial") else None,
     )

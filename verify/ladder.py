@@ -28,6 +28,7 @@ from tang.verify.follow import Terms, native_terms, replay_on, terms_of, unstead
 from tang.verify.inputs import random_inputs
 from tang.verify.native import accuracies, check_native, native_subject
 from tang.verify.places import check_places
+from tang.verify.promoted import check_promoted
 from tang.verify.report import Finding, Report, RungResult
 from tang.verify.rung_emit import Trial, check_emit, jobs_of, trials
 from tang.verify.rung_expand import check_expand
@@ -199,6 +200,7 @@ def _climb(task: Task) -> _Climb:
     rounded = climb.attempt(Rung.ROUND, lambda: check_round(subject, lowered.replayed, expanded))
     if rounded is not None:
         climb.note(*rounded)
+        climb.findings.extend(climb.attempt(Rung.ROUND, lambda: check_promoted(subject)) or ())
     return climb
 
 

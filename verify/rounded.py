@@ -2,7 +2,8 @@
 
 Defines `rounding_findings`, a part of the rung `round`, and `format_of`. Relies on the abstract
 plan, in which roundings to narrow formats are operations, and on replay's numbers. It judges no
-rounding itself: that is the rung `expand`. Kernels that also compute nodes in formats of machines
+rounding itself: that is the rung `expand`; which of two formats of a node with runs an operation
+belongs to is what `promoted` judges. Kernels that also compute nodes in formats of machines
 are not judged operation by operation, since there both kinds of results are right.
 """
 
@@ -21,7 +22,7 @@ from tang.ir.format import Format, format_named
 from tang.kernel import ir as k
 from tang.kernel.narrow import Conversion, conversion_named, holds
 from tang.kernel.plan import Buffer, Launch
-from tang.kernel.schedule import NodeSchedule
+from tang.kernel.schedule import NodeSchedule, Precision
 from tang.kernel.text import expr_text
 from tang.kernel.walk import expressions, operands, postorder, statements
 from tang.verify.compare import bit_equal, describe
@@ -41,7 +42,7 @@ _TESTS: Final = ("lt", "le", "eq", "isnan")
 def rounding_findings(subject: Subject, replayed: Replay) -> list[Finding]:
     """The first result of each kernel that is not rounded, and the first number of each buffer that
     its format does not hold."""
-    if not any(s.computed.conversion or s.stored.conversion for s in _schedules(subject)):
+    if not any(p.conversion for s in _schedules(subject) for p in (s.stored, *_precisions(s))):
         return []
     found = []
     for launch in subject.plan.launches:
@@ -146,7 +147,14 @@ def _conversions(subject: Subject, origin: str) -> set[Conversion | None]:
     """How the nodes that a kernel may compute are rounded: its own, and those without a kernel."""
     chosen = subject.schedule.by_name(subject.task.graph)
     nodes = [s for name, s in chosen.items() if name == origin or s.place != "materialise"]
-    return {s.computed.conversion for s in nodes}
+    return {p.conversion for s in nodes for p in _precisions(s)}
+
+
+def _precisions(s: NodeSchedule) -> Iterator[Precision]:
+    """What the operations of a node are rounded to: within runs and outside of them."""
+    yield s.computed
+    if s.promotion is not None:
+        yield s.promotion.precision
 
 
 def _needs_rounding(

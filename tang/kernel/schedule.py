@@ -45,9 +45,29 @@ class Precision:
     conversion: Conversion | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Promotion:
+    """Runs of so many terms, each folded with a precision of its own."""
+
+    every: int
+    precision: Precision
+
+
 def name_of(format_: Type | Format) -> str:
     """The name of a format of a schedule."""
     return format_.name if isinstance(format_, Format) else str(format_.value)
+
+
+def format_of(format_: Type | Format) -> Format:
+    """What a format of a schedule can represent."""
+    return format_ if isinstance(format_, Format) else FORMATS[format_.value]
+
+
+def includes(wide: Format, narrow: Format) -> bool:
+    """Whether one format holds every number, infinity and NaN of another one."""
+    numbers = wide.p >= narrow.p and wide.quantum <= narrow.quantum
+    specials = wide.has_infinity >= narrow.has_infinity and wide.has_nan >= narrow.has_nan
+    return numbers and specials and wide.largest >= narrow.largest
 
 
 def bytes_of(format_: Type | Format) -> int:
@@ -77,6 +97,11 @@ class NodeSchedule:
     overflow    what becomes of numbers beyond the largest one of such a format: "inf", "nan" or
                 "saturate", as far as the format has them; "usual" is infinity where it has one,
                 else the largest number
+    promote     terms of a run (0: no runs): a reduction folds its terms in runs of so many, each
+                from the identity with body and state in the format `partial`, and combines the
+                state of each run into one of the format `accumulate`. A chunk of a split or of a
+                lane has runs of its own; points that `where` excludes are no terms
+    partial     the format within a run, whose numbers `accumulate` must hold; None: `accumulate`
     workgroup   threads per workgroup
     place       "materialise": a kernel and buffers of its own; "inline": neither, the value is
                 computed wherever it is read, and rounded to `storage` there as if it had been
@@ -92,6 +117,8 @@ class NodeSchedule:
     place: str = "materialise"
     rounding: str = "rne"
     overflow: str = USUAL
+    promote: int = 0
+    partial: Type | Format | None = None
 
     @property
     def stored(self) -> Precision:
@@ -104,9 +131,25 @@ class NodeSchedule:
     @property
     def computed(self) -> Precision:
         """The register type of reals, and the rounding after each operation."""
-        if not isinstance(self.accumulate, Format) and not self._emulates(self.accumulate):
-            return Precision(self.accumulate)
-        return Precision(F32, self._conversion(self.accumulate))
+        return self._registers(self.accumulate)
+
+    @property
+    def promotion(self) -> Promotion | None:
+        """The runs of a reduction, where it has any."""
+        if not self.promote:
+            return None
+        within = self.accumulate if self.partial is None else self.partial
+        return Promotion(self.promote, self._registers(within))
+
+    def promotion_of(self, monoid: Monoid | None) -> Promotion | None:
+        """The runs of a node: what a default says of them, nodes without an identity ignore."""
+        has_runs = monoid is not None and monoid.identity is not None
+        return self.promotion if has_runs else None
+
+    def _registers(self, format_: Type | Format) -> Precision:
+        if not isinstance(format_, Format) and not self._emulates(format_):
+            return Precision(format_)
+        return Precision(F32, self._conversion(format_))
 
     def _emulates(self, format_: Type) -> bool:
         """Whether a machine type is rounded to otherwise than machines do."""
@@ -156,6 +199,19 @@ def check_schedule(schedule: Schedule, graph: Graph) -> None:
     chosen = schedule.by_name(graph)
     for node in graph.nodes:
         _check_shared(node, chosen[node.name])
+    for name, s in schedule.nodes:
+        _check_promotion(name, s, graph.node(name).monoid)
+
+
+def _check_promotion(name: str, s: NodeSchedule, monoid: Monoid | None) -> None:
+    """Runs start from the identity: a node that has runs by name is a reduction with one."""
+    if s.promote and monoid is None:
+        raise ScheduleError(f"{name}: promote {s.promote} needs a reduction; the node is a map")
+    if s.promote and monoid is not None and monoid.identity is None:
+        raise ScheduleError(
+            f"{name}: promote {s.promote} folds every run from the identity, and {monoid.name} "
+            "has none: leave promote at 0"
+        )
 
 
 def _check_node(name: str, s: NodeSchedule) -> None:
@@ -171,11 +227,36 @@ def _check_node(name: str, s: NodeSchedule) -> None:
         )
     if s.place not in PLACES:
         raise ScheduleError(f"{name}: place is one of {', '.join(PLACES)}, not {s.place!r}")
+    if type(s.promote) is not int or s.promote < 0:
+        raise ScheduleError(
+            f"{name}: promote is the number of terms of a run, 0 for none, not {s.promote!r}"
+        )
     _check_precision(name, s)
+    _check_partial(name, s)
+
+
+def _check_partial(name: str, s: NodeSchedule) -> None:
+    """There are runs, and the state of a run is one of the whole fold, without a rounding."""
+    if s.partial is None:
+        return
+    if not s.promote:
+        raise ScheduleError(
+            f"{name}: partial {name_of(s.partial)} is the format within runs: say how many terms "
+            "a run has with promote"
+        )
+    inner, outer = format_of(s.partial), format_of(s.accumulate)
+    if not includes(outer, inner):
+        raise ScheduleError(
+            f"{name}: accumulate {outer.name} does not hold every number of partial {inner.name}, "
+            "and promoting a state rounds nothing: take a wider accumulate"
+        )
 
 
 def _check_precision(name: str, s: NodeSchedule) -> None:
-    for label, t in (("storage", s.storage), ("accumulate", s.accumulate)):
+    labelled = [("storage", s.storage), ("accumulate", s.accumulate)]
+    if s.partial is not None:
+        labelled.append(("partial", s.partial))
+    for label, t in labelled:
         if isinstance(t, Format):
             _check_format(f"{name}: {label}", t)
         elif not (isinstance(t, Type) and t.is_float):
@@ -213,14 +294,15 @@ def _check_format(place: str, format_: Format) -> None:
 def _check_rounding(name: str, s: NodeSchedule) -> None:
     """Rounding and overflow fit the narrow formats among the two, and there is one to fit."""
     try:
-        found = (s.stored.conversion, s.computed.conversion)
+        precisions = [s.stored, s.computed, *([s.promotion.precision] if s.promotion else [])]
     except FormatError as e:
         raise ScheduleError(f"{name}: {e}") from e
     plain = s.rounding == "rne" and s.overflow in (USUAL, "inf")
-    if not plain and found == (None, None):
+    if not plain and all(p.conversion is None for p in precisions):
         raise ScheduleError(
-            f"{name}: rounding {s.rounding!r} with overflow {s.overflow!r} needs a storage or "
-            "accumulate format narrower than f32; f32 and f64 round to nearest even, to infinity"
+            f"{name}: rounding {s.rounding!r} with overflow {s.overflow!r} needs a storage, "
+            "accumulate or partial format narrower than f32; f32 and f64 round to nearest even, "
+            "to infinity"
         )
 
 

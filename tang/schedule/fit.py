@@ -19,8 +19,8 @@ def fit_schedule(schedule: Schedule, graph: Graph) -> Schedule:
     """The schedule with an entry for every node of the graph, legal for each.
 
     Nodes that are gone lose their entry. Where an entry is illegal for what a node has become (a
-    split of a map, say), lanes are dropped first, then the split, then everything. A node that can
-    no longer be where it was is materialised.
+    split of a map, say), lanes are dropped first, then the split, then promotion, then everything.
+    A node that can no longer be where it was is materialised.
     """
     known, draft = dict(reversed(schedule.nodes)), Draft()
     wanted = {o.ref.node for o in graph.outputs}
@@ -58,3 +58,4 @@ def _candidates(s: NodeSchedule, node: Comprehension) -> Iterator[NodeSchedule]:
         yield s
         yield replace(s, lanes=1)
     yield replace(s, lanes=1, split=1)
+    yield replace(s, lanes=1, split=1, promote=0, partial=None)

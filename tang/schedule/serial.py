@@ -33,7 +33,7 @@ def schedule_to_json(schedule: Schedule) -> str:
 
 
 def node_to_json(s: NodeSchedule) -> dict[str, Field]:
-    """All fields; rounding and overflow only where they are not what they are everywhere else."""
+    """All fields; rounding, overflow and promotion only where they are not as everywhere else."""
     found: dict[str, Field] = {
         "split": s.split,
         "storage": format_to_json(s.storage),
@@ -45,6 +45,10 @@ def node_to_json(s: NodeSchedule) -> dict[str, Field]:
     plain = NodeSchedule()
     if (s.rounding, s.overflow) != (plain.rounding, plain.overflow):
         found |= {"rounding": s.rounding, "overflow": s.overflow}
+    if s.promote:
+        found["promote"] = s.promote
+    if s.partial is not None:
+        found["partial"] = format_to_json(s.partial)
     return found
 
 
@@ -103,7 +107,9 @@ def _object(value: object, where: str, known: tuple[str, ...] | None) -> dict[st
 def _node(value: object, where: str) -> NodeSchedule:
     plain = NodeSchedule()
     usual = node_to_json(plain) | {"rounding": plain.rounding, "overflow": plain.overflow}
-    whole = usual | _object(value, where, tuple(usual))
+    usual |= {"promote": plain.promote}
+    whole = usual | _object(value, where, (*usual, "partial"))
+    partial = whole.get("partial")
     return NodeSchedule(
         split=_number(whole["split"], f"{where}.split"),
         storage=format_from_json(whole["storage"], f"{where}.storage"),
@@ -113,12 +119,16 @@ def _node(value: object, where: str) -> NodeSchedule:
         place=_word(whole["place"], PLACES, f"{where}.place"),
         rounding=_word(whole["rounding"], ROUNDINGS, f"{where}.rounding"),
         overflow=_word(whole["overflow"], OVERFLOWS, f"{where}.overflow"),
+        promote=_number(whole["promote"], f"{where}.promote", least=0),
+        partial=None if partial is None else format_from_json(partial, f"{where}.partial"),
     )
 
 
-def _number(value: object, where: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= LARGEST:
-        raise ScheduleError(f"{where}: expected an integer from 1 to {LARGEST}, not {value!r}")
+def _number(value: object, where: str, least: int = 1) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= LARGEST:
+        raise ScheduleError(
+            f"{where}: expected an integer from {least} to {LARGEST}, not {value!r}"
+        )
     return value
 
 

@@ -22,7 +22,7 @@ from tang.kernel.lower.build import Builder, Value
 from tang.kernel.lower.ranges import Range, below, point
 from tang.kernel.narrow import Conversion, holds
 from tang.kernel.plan import Buffer
-from tang.kernel.schedule import Precision
+from tang.kernel.schedule import Precision, Promotion
 
 CHUNK = "%chunk"
 THREAD = "%thread"
@@ -40,6 +40,7 @@ class Recipe:
     precision: Precision
     states: Mapping[int, Range]
     dims: Mapping[str, tuple[Dim, ...]]
+    promotion: Promotion | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,7 @@ class Context:
     """One kernel being built for one node.
 
     precision  the register type of reals, and how every result is rounded to a narrower format
+    promotion  the runs in which the node folds its terms, each with a precision of its own
     env        coordinates by dim, static axis, or gathered value
     threads    the dims over which threads are laid out, with extents, slowest first
     pin        depth outside of which a read that is not proved safe must not move
@@ -101,6 +103,7 @@ class Context:
     recipes: Mapping[str, Recipe] = field(default_factory=dict)
     recompute: Recompute = never_recomputed
     held: Mapping[Ref, Callable[[tuple[Value, ...]], Value]] = field(default_factory=dict)
+    promotion: Promotion | None = None
 
     @property
     def accumulate(self) -> k.Type:

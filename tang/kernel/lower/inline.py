@@ -111,6 +111,7 @@ def within(ctx: Context, recipe: Recipe, place: Place) -> Context:
         used=results.used_reads(recipe.node, place.targets),
         recipes=ctx.recipes,
         recompute=ctx.recompute,
+        promotion=recipe.promotion,
     )
 
 

@@ -145,6 +145,7 @@ def _context(task: Task, world: World, builder: Builder) -> Context:
         used=results.used_reads(node, task.results),
         recipes=world.recipes,
         recompute=inline.recompute,
+        promotion=task.schedule.promotion_of(node.monoid),
     )
 
 

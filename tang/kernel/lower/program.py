@@ -113,8 +113,8 @@ def _describe(work: _Lowering, node: Comprehension) -> None:
 
 
 def _recipe(work: _Lowering, node: Comprehension) -> Recipe:
-    precision = work.chosen[node.name].computed
-    return Recipe(node, precision, work.states[node.name], work.dims[node.name])
+    s, states, dims = work.chosen[node.name], work.states[node.name], work.dims[node.name]
+    return Recipe(node, s.computed, states, dims, s.promotion_of(node.monoid))
 
 
 def _lower_node(work: _Lowering, node: Comprehension) -> None:

@@ -15,7 +15,7 @@ from tang.ir.graph import Comprehension
 from tang.ir.monoid import Component, Monoid
 from tang.ir.view import Read
 from tang.kernel import ir as k
-from tang.kernel.lower import nest, state
+from tang.kernel.lower import nest, runs, state
 from tang.kernel.lower.build import Value
 from tang.kernel.lower.context import Context
 from tang.kernel.lower.scalar import Evaluator
@@ -57,6 +57,9 @@ def begin(ctx: Context, components: tuple[int, ...]) -> tuple[dict[int, Slot], k
 
 def fold(ctx: Context, chunks: int, slots: dict[int, Slot], seen: k.Var | None) -> None:
     """Take the elements of one of so many chunks, which the coordinate CHUNK names."""
+    if ctx.promotion is not None:
+        runs.fold_in_runs(ctx, ctx.promotion, chunks, slots)
+        return
 
     def element() -> None:
         state.accumulate(ctx, slots, seen, state.lift_element(ctx, tuple(slots)))

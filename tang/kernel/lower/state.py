@@ -121,6 +121,18 @@ def initialise(ctx: Context, state: Mapping[int, Slot]) -> None:
             declare(ctx, slot, lambda e=monoid.identity[i], v=evaluator: v.value(e))  # type: ignore[misc]
 
 
+def restart(ctx: Context, state: Mapping[int, Slot]) -> None:
+    """Become the identity again."""
+    monoid = monoid_of(ctx)
+    if monoid.identity is None:
+        raise TangBugError(f"{monoid.name} of {ctx.node.name!r} has no identity to restart from")
+    evaluator = Evaluator(ctx, no_argument, _no_state)
+    for i, slot in state.items():
+        evaluator.prepare((monoid.identity[i],))
+        _copy(ctx, slot, lambda c, e=monoid.identity[i]: evaluator.value(e))  # type: ignore[misc]
+    ctx.builder.forget({slot.var.name for slot in state.values()})
+
+
 def no_argument(position: int) -> Value:
     """The arguments of an expression that has none."""
     raise TangBugError(f"argument {position} outside of a lift")
