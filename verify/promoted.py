@@ -153,8 +153,8 @@ def _cut(node: Comprehension, s: NodeSchedule, promotion: Promotion) -> _Runs:
     taken = {d.name for d in node.dims} | {a.name for a in axes}
     names = [_fresh(f"{dim.name}_{part}", taken) for part in ("chunk", "run", "term")]
     extents = (s.split, count, promotion.every)
-    dims = [Dim(n, poly(e)) for n, e in zip(names, extents, strict=True)]
-    return _Runs(*dims, total, chunk, promotion.every)
+    chunks, runs, terms = (Dim(n, poly(e)) for n, e in zip(names, extents, strict=True))
+    return _Runs(chunks, runs, terms, total, chunk, promotion.every)
 
 
 def _fresh(name: str, taken: set[str]) -> str:

@@ -138,7 +138,7 @@ def test_partial_states_are_stored_in_the_format_that_accumulates():
         ({"storage": E4M3FN, "overflow": "wrap"}, "overflow is one of usual, inf, nan, saturate"),
         ({"storage": E4M3FN, "overflow": "inf"}, "e4m3fn has no overflow 'inf': one of usual"),
         ({"accumulate": E3M2, "overflow": "nan"}, "e3m2 has no overflow 'nan'"),
-        ({"rounding": "rz"}, "needs a storage or accumulate format narrower than f32"),
+        ({"rounding": "rz"}, "needs a storage, accumulate or partial format narrower than f32"),
         ({"storage": F64, "overflow": "saturate"}, "narrower than f32"),
     ],
     ids=lambda v: "-".join(v) if isinstance(v, dict) else "",
