@@ -19,6 +19,7 @@ from tang.fuzz.formats import ALL, Formats
 from tang.fuzz.graphs import DrawnGraph, draw_graph
 from tang.fuzz.inputs import draw_inputs
 from tang.fuzz.motifs import draw_motif
+from tang.fuzz.precisions import draw_precisions
 from tang.fuzz.schedules import draw_schedule
 from tang.fuzz.source import SeededSource, Source, chance
 from tang.ir.bind import bind
@@ -72,10 +73,11 @@ def build_case(source: Source, formats: Formats = ALL) -> Case:
     schedule = source.part(lambda s: draw_schedule(s, drawn.graph, drawn.in_order, formats))
     inputs = source.part(lambda s: draw_inputs(s, drawn.plans))
     graph, recipe = source.part(lambda s: draw_recipe(s, drawn))
+    precise = source.part(lambda s: draw_precisions(s, drawn.graph, schedule, drawn.in_order))
     return Case(
         graph,
         drawn.sizes,
-        schedule if recipe is None else Schedule(),
+        precise if recipe is None else Schedule(),
         inputs,
         formats=formats,
         recipe=recipe,

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from tang.fuzz.formats import Formats
 from tang.fuzz.graphs import DrawnGraph
+from tang.fuzz.precisions import draw_precisions
 from tang.fuzz.schedules import draw_schedule
 from tang.fuzz.source import SeededSource, Source, chance, choose
 from tang.ir.expr import REAL, Expr, apply, arg, index, iota
@@ -50,7 +51,9 @@ def _scheduled(number: int, formats: Formats, graph: Graph) -> Schedule:
     if number == 0:
         return Schedule()
     lenient = frozenset(n.name for n in graph.nodes if n.monoid and not n.monoid.strict)
-    return draw_schedule(SeededSource(number, 0), graph, lenient, formats)
+    source = SeededSource(number, 0)
+    schedule = draw_schedule(source, graph, lenient, formats)
+    return draw_precisions(source, graph, schedule, lenient)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,11 @@ from tang.fuzz.derivations import derivation_cells
 from tang.fuzz.formats import ALL, Formats, schedule_cells
 from tang.fuzz.forms import FORMS, recognised
 from tang.fuzz.places import PLACES, place_cells
+from tang.fuzz.precisions import PRECISIONS, is_narrow, precision_cells
 from tang.fuzz.schedules import LANES, SPLITS, WORKGROUPS, needs_functions
 from tang.fuzz.viewkinds import VIEW_KINDS, WHERE_KINDS, view_kinds, where_kind
 from tang.ir.expr import BOOL, INDEX, NAMED, OPS, REAL, Expr, walk
+from tang.ir.format import Format
 from tang.ir.graph import Comprehension, Graph, reads_of
 from tang.ir.monoid import Monoid
 from tang.ir.monoids import BUILTIN
@@ -49,6 +51,7 @@ SCHEDULES: Final = (
     "functions-in-f16",
     "functions-in-bf16",
     *PLACES,
+    *PRECISIONS,
     *(f"workgroup-{n}" for n in sorted(WORKGROUPS)),
 )
 CELLS: Final = tuple(
@@ -174,7 +177,8 @@ def _extent_class(extent: int) -> str:
 
 def _schedule(case: Case) -> Iterator[str]:
     if any(i.sort is REAL for i in case.graph.inputs):
-        yield f"inputs-{name_of(case.schedule.default.storage)}"
+        stored = case.schedule.default.storage
+        yield "inputs-narrow" if isinstance(stored, Format) else f"inputs-{name_of(stored)}"
     for node in case.graph.nodes:
         chosen = case.schedule.of(node.name)
         if node.monoid is not None:
@@ -182,7 +186,9 @@ def _schedule(case: Case) -> Iterator[str]:
             if chosen.split > 1 and not node.monoid.commutative:
                 yield "split-ordered"
             yield from _lanes(node.monoid, chosen)
-        yield f"store-{name_of(chosen.storage)}-add-{name_of(chosen.accumulate)}"
+        yield from precision_cells(chosen)
+        if not is_narrow(chosen):
+            yield f"store-{name_of(chosen.storage)}-add-{name_of(chosen.accumulate)}"
         if chosen.accumulate in (F16, BF16) and needs_functions(node):
             yield f"functions-in-{name_of(chosen.accumulate)}"
         yield from place_cells(node, chosen)

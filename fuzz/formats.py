@@ -11,9 +11,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from tang.ir.format import custom_format
 from tang.kernel.ir import BF16, F16, F32, F64, Type
 
 Pair = tuple[Type, Type]
+
+OWN: Final = custom_format("own", p=3, emin=-3, largest=20, specials="fn")
+"""A user's format: its largest number is none of IEEE's."""
 
 _PAIRS: Final[tuple[tuple[int, Pair], ...]] = (
     (35, (F32, F32)),

@@ -57,7 +57,7 @@ def _expressions(node: Comprehension) -> Iterator[Expr]:
     return walk(*parts, *fills)
 
 
-def _in_range(node: Comprehension, format_: Type) -> bool:
+def in_range(node: Comprehension, format_: Type) -> bool:
     """Whether the format holds every constant of the node."""
     largest = format_named(format_.value).largest
     constants = (e.payload for e in _expressions(node) if e.op == "real")
@@ -96,4 +96,4 @@ def _computable(node: Comprehension, accumulate: Type) -> bool:
     """Whether the node can be computed in the format at all."""
     if accumulate is F64:
         return not needs_functions(node)
-    return accumulate is not F16 or _in_range(node, F16)
+    return accumulate is not F16 or in_range(node, F16)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tang.fuzz.graphs import draw_graph
 from tang.fuzz.monoids import draw_reduction
+from tang.fuzz.precisions import draw_precisions
 from tang.fuzz.schedules import draw_schedule
 from tang.fuzz.shrink import cases
 from tang.fuzz.source import HypothesisSource
@@ -36,4 +37,5 @@ def monoids(draw: st.DrawFn) -> Monoid:
 def schedules(draw: st.DrawFn, graph: Graph) -> Schedule:
     """Schedules for a graph; shrinks to the default schedule."""
     finite_only = {n.name for n in graph.nodes if n.monoid and not n.monoid.strict}
-    return draw_schedule(HypothesisSource(draw), graph, finite_only)
+    source = HypothesisSource(draw)
+    return draw_precisions(source, graph, draw_schedule(source, graph, finite_only), finite_only)

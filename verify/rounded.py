@@ -16,6 +16,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from tang.device.storage import unpack
 from tang.emulator.narrow import narrowed
 from tang.emulator.replay import Replay
 from tang.ir.format import Format, format_named
@@ -68,7 +69,7 @@ def _numbers(subject: Subject, launch: Launch, replayed: Replay) -> list[Finding
         buffer = subject.plan.buffer(name)
         if buffer.conversion is None:
             continue
-        values = replayed.planes[name]["value"].astype(np.float32)
+        values = unpack(replayed.planes[name]["value"], buffer.type).astype(np.float32)
         kept = np.asarray(narrowed(buffer.conversion, values))
         equal = bit_equal(values, kept.reshape(values.shape))
         if not equal.all():
@@ -160,7 +161,7 @@ def _precisions(s: NodeSchedule) -> Iterator[Precision]:
 def _needs_rounding(
     e: k.Expr, params: Mapping[str, Buffer], wanted: set[Conversion | None]
 ) -> bool:
-    """Whether an f32 value may be one that a format does not hold."""
+    """Whether an f32 value may be one that no format of the kernel's nodes holds."""
     if e.type is not k.F32:
         return False
     formats = [c.format for c in wanted if c is not None]
@@ -171,10 +172,10 @@ def _needs_rounding(
             return e.value.type.is_int
         case k.Const():
             value = e.value if isinstance(e.value, str) else Fraction(e.value)
-            return not all(holds(f, value) for f in formats)
+            return not any(holds(f, value) for f in formats)
         case k.Load():
             buffer = params.get(e.source)
-            return buffer is not None and any(format_of(buffer) != f for f in formats)
+            return buffer is not None and format_of(buffer) not in formats
         case _:
             return False
 
