@@ -3,7 +3,7 @@
 Defines `check_promoted`, a part of the rung `round`, and `unrolled`, which writes every node that
 has runs as nodes that have none: (x₀ … xₙ) in runs of P → runs j of the terms jP … jP + P − 1 with
 the format `partial` everywhere, then a fold of their states in `accumulate`. Both plans, replayed
-in formats, must agree bit for bit. Relies on lowering without promotion, which other rungs judge. It
+in formats, must agree bit for bit. Relies on lowering without promotion, which others judge. It
 leaves nodes as they are that have lanes, several reduce dims or conditions.
 """
 

@@ -19,13 +19,14 @@ import numpy.typing as npt
 from tang.device.storage import unpack
 from tang.emulator.narrow import narrowed
 from tang.emulator.replay import Replay
+from tang.ir.expr import REAL
 from tang.ir.format import Format, format_named
 from tang.kernel import ir as k
 from tang.kernel.narrow import Conversion, conversion_named, holds
 from tang.kernel.plan import Buffer, Launch
 from tang.kernel.schedule import NodeSchedule, Precision
 from tang.kernel.text import expr_text
-from tang.kernel.walk import expressions, operands, postorder, statements
+from tang.kernel.walk import expressions, operands, postorder, statements, subexpressions
 from tang.verify.compare import bit_equal, describe
 from tang.verify.report import Finding
 from tang.verify.subject import Subject, written
@@ -41,15 +42,43 @@ _TESTS: Final = ("lt", "le", "eq", "isnan")
 
 
 def rounding_findings(subject: Subject, replayed: Replay) -> list[Finding]:
-    """The first result of each kernel that is not rounded, and the first number of each buffer that
-    its format does not hold."""
+    """The first operation of each kernel in another type than its node's, the first result that is
+    not rounded, and the first buffer and number of another format than the schedule says."""
+    found = []
+    for launch in subject.plan.launches:
+        found += _types(subject, launch) or _formats(subject, launch)
+    if found:
+        return found
     if not any(p.conversion for s in _schedules(subject) for p in (s.stored, *_precisions(s))):
         return []
-    found = []
     for launch in subject.plan.launches:
         found += _operations(subject, launch) or _stores(subject, launch)
         found += _numbers(subject, launch, replayed)
     return found
+
+
+def _types(subject: Subject, launch: Launch) -> list[Finding]:
+    """Operations that round are those of the register types of nodes that the kernel computes."""
+    wanted = {p.type for s in _nodes(subject, launch.kernel.origin) for p in _precisions(s)}
+    for e in subexpressions(launch.kernel.body):
+        if isinstance(e, k.Op) and e.op in ROUNDED and e.type.is_float and e.type not in wanted:
+            known = ", ".join(sorted(t.value for t in wanted))
+            text = f"the kernel computes in {e.type.value}, its node in {known}"
+            return [_finding(launch, text, expr_text(e))]
+    return []
+
+
+def _formats(subject: Subject, launch: Launch) -> list[Finding]:
+    """Results have the format that the schedule stores them in, partial states that of the fold."""
+    chosen = subject.schedule.by_name(subject.task.graph)
+    for name in written(launch):
+        b = subject.plan.buffer(name)
+        s = chosen[launch.kernel.origin if b.ref is None else b.ref.node]
+        wanted = s.computed if b.ref is None else s.stored
+        if b.sort is REAL and (b.type, b.conversion) != (wanted.type, wanted.conversion):
+            right = wanted.type.value if wanted.conversion is None else wanted.conversion.op
+            return [_finding(launch, f"{name} is stored as {b.format}, not as {right}", "")]
+    return []
 
 
 def format_of(buffer: Buffer) -> Format:
@@ -70,13 +99,19 @@ def _numbers(subject: Subject, launch: Launch, replayed: Replay) -> list[Finding
         if buffer.conversion is None:
             continue
         values = unpack(replayed.planes[name]["value"], buffer.type).astype(np.float32)
-        kept = np.asarray(narrowed(buffer.conversion, values))
-        equal = bit_equal(values, kept.reshape(values.shape))
+        kept = _kept(buffer.conversion, values)
+        equal = bit_equal(values, kept)
         if not equal.all():
             format_ = buffer.conversion.format.name
-            detail = describe(values, kept.reshape(values.shape), equal, ("stored", format_))
+            detail = describe(values, kept, equal, ("stored", format_))
             return [_finding(launch, f"{name} holds numbers that are none of {format_}", detail)]
     return []
+
+
+def _kept(conversion: Conversion, values: Array) -> Array:
+    """Numbers of the format as they are; an infinity, as a literal is one, needs no overflow."""
+    rounded = np.asarray(narrowed(conversion, values)).reshape(values.shape)
+    return np.where(np.isinf(values) & conversion.format.has_infinity, values, rounded)
 
 
 def _finding(launch: Launch, message: str, detail: str) -> Finding:
@@ -145,10 +180,14 @@ def _pairs(launch: Launch) -> Iterator[tuple[k.Param, str]]:
 
 
 def _conversions(subject: Subject, origin: str) -> set[Conversion | None]:
-    """How the nodes that a kernel may compute are rounded: its own, and those without a kernel."""
+    """How the results of nodes that a kernel may compute are rounded."""
+    return {p.conversion for s in _nodes(subject, origin) for p in _precisions(s)}
+
+
+def _nodes(subject: Subject, origin: str) -> list[NodeSchedule]:
+    """The nodes that a kernel may compute: its own, and those without a kernel."""
     chosen = subject.schedule.by_name(subject.task.graph)
-    nodes = [s for name, s in chosen.items() if name == origin or s.place != "materialise"]
-    return {p.conversion for s in nodes for p in _precisions(s)}
+    return [s for name, s in chosen.items() if name == origin or s.place != "materialise"]
 
 
 def _precisions(s: NodeSchedule) -> Iterator[Precision]:

@@ -24,6 +24,7 @@ from tang.emulator.replay import Replay, replay
 from tang.interpreter.balls import BallArithmetic
 from tang.ir.format import format_named
 from tang.kernel.ir import Function, Type
+from tang.kernel.narrow import coding_named
 from tang.kernel.plan import Buffer, Plan, Role
 from tang.kernel.profile import IEEE, Profile
 from tang.verify.compare import bit_equal, describe, value_text
@@ -202,6 +203,9 @@ class CallCheck:
         whole = np.broadcast_arrays(np.asarray(x), np.asarray(result), np.asarray(exact))
         given, got, want = (np.ascontiguousarray(a).reshape(-1) for a in whole)
         equal = bit_equal(want, got)
+        coding = coding_named(function.implements)
+        if coding is not None and coding[0] == "encode" and not coding[1].has_nan:
+            equal |= np.isnan(given)  # a lane at rest: what is stored was rounded to a number
         self.elements += equal.size
         self._exact.add(function.name)
         if not equal.all() and function.name not in self._found:

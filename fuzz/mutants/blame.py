@@ -12,14 +12,15 @@ from tang.emit.unit import emit
 from tang.errors import DeviceError, LimitError
 from tang.fuzz.case import Case
 from tang.fuzz.mutants.apply import Mutant
-from tang.kernel.expand import expand_math
+from tang.kernel.expand import expand_math, pack_codes
 from tang.kernel.ir import Kernel
 from tang.kernel.lower import lower
 
 
 def kernels(case: Case) -> list[Kernel]:
     """The kernels of a case, as devices are given them."""
-    return [launch.kernel for launch in expand_math(lower(case.graph, case.schedule)).launches]
+    plan = pack_codes(expand_math(lower(case.graph, case.schedule)))
+    return [launch.kernel for launch in plan.launches]
 
 
 def emitted(case: Case, language: str) -> dict[str, str]:

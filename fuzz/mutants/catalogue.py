@@ -1,7 +1,7 @@
 """The catalogue of mutants.
 
-Gathers those of rules, autodiff, lowering, expand-math, emission and devices in `MUTANTS`, and
-finds one by name. Relies on the lists of the other modules. It applies nothing.
+Gathers those of rules, autodiff, lowering, expand-math, emission, devices and precision in
+`MUTANTS`, and finds one by name. Relies on the lists of the other modules. It applies nothing.
 """
 
 from __future__ import annotations
@@ -22,6 +22,9 @@ from tang.fuzz.mutants.emission import EMISSION
 from tang.fuzz.mutants.expanding import EXPANDING
 from tang.fuzz.mutants.inlining import INLINING
 from tang.fuzz.mutants.lowering import LOWERING
+from tang.fuzz.mutants.precision import PRECISION
+from tang.fuzz.mutants.precision_lowering import PRECISION_LOWERING
+from tang.fuzz.mutants.precision_text import PRECISION_TEXT
 from tang.fuzz.mutants.text_barriers import TEXT_BARRIERS
 from tang.fuzz.mutants.text_frames import TEXT_FRAMES
 from tang.fuzz.mutants.text_helpers import TEXT_HELPERS
@@ -44,6 +47,9 @@ DERIVING: Final[tuple[Mutant, ...]] = (
 )
 """Those in rules and in autodiff, to be found on the rung `rewrite`."""
 
+PRECISIONS: Final[tuple[Mutant, ...]] = (*PRECISION, *PRECISION_LOWERING, *PRECISION_TEXT)
+"""Those in formats narrower than f32 and in runs; each names one of four rungs."""
+
 MUTANTS: Final[tuple[Mutant, ...]] = (
     *DERIVING,
     *LOWERING,
@@ -52,6 +58,7 @@ MUTANTS: Final[tuple[Mutant, ...]] = (
     *EXPANDING,
     *EMISSION,
     *EVERYWHERE,
+    *PRECISIONS,
 )
 
 
