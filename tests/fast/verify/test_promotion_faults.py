@@ -88,20 +88,20 @@ def test_a_run_that_is_one_term_off_is_seen_on_round(monkeypatch, by):
 @pytest.mark.parametrize("fields", [NARROW, {"promote": 4, "partial": F16}], ids=["e4m3fn", "f16"])
 def test_runs_in_the_format_that_accumulates_are_seen_on_round(monkeypatch, fields):
     monkeypatch.setattr(runs, "within_run", lambda ctx, _: replace(ctx, promotion=None))
-    assert rungs(**fields) == [Rung.ROUND]
+    assert set(rungs(**fields)) == {Rung.ROUND}
 
 
 def test_runs_in_another_partial_format_are_seen_on_round(monkeypatch):
     right = runs.within_run
     half = Precision(F16)
     monkeypatch.setattr(runs, "within_run", lambda ctx, _: right(ctx, half))
-    assert rungs(**NARROW) == [Rung.ROUND]
+    assert set(rungs(**NARROW)) == {Rung.ROUND}
 
 
 def test_a_rounding_dropped_within_runs_is_seen_on_round(monkeypatch):
     right = runs.within_run
     monkeypatch.setattr(runs, "within_run", lambda ctx, _: right(ctx, Precision(F32)))
-    assert rungs(**NARROW) == [Rung.ROUND]
+    assert set(rungs(**NARROW)) == {Rung.ROUND}
 
 
 def test_a_state_that_is_rounded_on_its_way_up_is_seen_on_round(monkeypatch):
@@ -112,7 +112,7 @@ def test_a_state_that_is_rounded_on_its_way_up_is_seen_on_round(monkeypatch):
         return lambda i, coords: ctx.converted(reader(i, coords), E5M2_ROUNDING)
 
     monkeypatch.setattr(runs, "promoted", narrowed)
-    assert rungs(**NARROW) == [Rung.ROUND]
+    assert set(rungs(**NARROW)) == {Rung.ROUND}
 
 
 E5M2_ROUNDING = NodeSchedule(storage=E5M2).stored.conversion
