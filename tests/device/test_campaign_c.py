@@ -79,7 +79,8 @@ def test_a_mutants_finding_is_shrunk_and_its_folder_holds_the_kernel(tmp_path):
 def test_there_are_mutants_of_every_suspect_and_their_names_differ():
     assert len(MUTANTS) >= 12
     assert len({m.name for m in MUTANTS}) == len(MUTANTS)
-    assert {m.rung for m in MUTANTS} == set(Rung)
+    rungs = {m.rung for m in MUTANTS}
+    assert rungs == {Rung.REWRITE, Rung.LOWER, Rung.EXPAND, Rung.EMIT, Rung.ROUND}
 
 
 def test_a_mutant_whose_suspect_is_gone_is_an_error():
