@@ -21,7 +21,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "results"
-KERNELS = ("lower", "expand", "emit")
+KERNELS = ("lower", "expand", "emit", "round")
 """Rungs of the mutants that change kernels or how they run."""
 
 
