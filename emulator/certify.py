@@ -60,6 +60,7 @@ def certify(
     if freedom not in FREEDOMS:
         raise BudgetError(f"freedom is one of {', '.join(FREEDOMS)}, not {freedom!r}")
     check_schedule(schedule, graph)
+    _refuse_runs(graph, schedule)
     bound = bind(graph, sizes)
     if bound.symbols:
         raise BudgetError(f"give a size for {', '.join(sorted(bound.symbols))}")
@@ -94,6 +95,17 @@ def _certificate(
             if ref.output
         ),
     )
+
+
+def _refuse_runs(graph: Graph, schedule: Schedule) -> None:
+    """Steps of a fold in runs are not described here: no bound is better than a wrong one."""
+    for node in graph.nodes:
+        s = schedule.of(node.name)
+        if s.promotion_of(node.monoid) is not None:
+            raise BudgetError(
+                f"{node.name}: it folds in runs of {s.promote} terms, which bounds for ranges and "
+                "shapes do not know: certify it for given inputs, or leave promote at 0"
+            )
 
 
 def _checked(graph: Graph, ranges: Ranges | None) -> dict[str, tuple[float, float]]:
@@ -133,7 +145,8 @@ def tree_hash(schedule: Schedule, graph: Graph) -> str:
 
 def _row(s: NodeSchedule) -> str:
     formats = f"{name_of(s.storage)} {name_of(s.accumulate)}"
-    return f"{s.split} {s.lanes} {formats} {s.rounding} {s.overflow}"
+    runs = f" {s.promotion}" if s.promote else ""
+    return f"{s.split} {s.lanes} {formats} {s.rounding} {s.overflow}{runs}"
 
 
 def shape_bound(

@@ -143,8 +143,8 @@ def _at(err: object, equal: Mask) -> str:
 
 
 def splits_a_lenient_monoid(subject: Subject) -> bool:
-    """Whether a monoid whose laws hold over finite values only is folded in chunks."""
+    """Whether a monoid whose laws hold over finite values only is folded in chunks or runs."""
     nodes, schedule = subject.task.graph.nodes, subject.schedule
     chosen = [(n, schedule.of(n.name)) for n in nodes]
-    split = [n for n, s in chosen if s.split > 1 or s.lanes > 1]
+    split = [n for n, s in chosen if s.split > 1 or s.lanes > 1 or s.promote]
     return any(n.monoid is not None and not n.monoid.strict for n in split)

@@ -9,8 +9,9 @@ import pytest
 
 import tang as tg
 from tang.emulator import evaluate, round_to
+from tang.emulator.certify import certify, tree_hash
 from tang.emulator.replay import replay
-from tang.errors import ScheduleError
+from tang.errors import BudgetError, ScheduleError
 from tang.fuzz import schedule_json
 from tang.interpreter import interpret
 from tang.ir.format import custom_format
@@ -246,6 +247,13 @@ def test_json_of_runs_that_is_wrong_names_the_place():
     ):
         with pytest.raises(ScheduleError, match=message):
             schedule_from_json(f'{{"version": 1, "nodes": {{"t": {node}}}}}')
+
+
+def test_bounds_for_ranges_refuse_runs_by_name():
+    with pytest.raises(BudgetError, match=r"^dot: it folds in runs of 4 terms"):
+        certify(dot(2, 9), one(promote=4), {}, {"a": (0, 1), "b": (0, 1)})
+    assert certify(dot(2, 9), one(), {}, {"a": (0, 1), "b": (0, 1)}).nodes
+    assert tree_hash(one(promote=4), dot(2, 9)) != tree_hash(one(promote=5), dot(2, 9))
 
 
 def test_a_narrow_run_is_packed_and_expanded_as_every_other_rounding():
