@@ -73,7 +73,7 @@ def test_codes_and_runs_can_be_said_in_every_language(language):
         ], case.name
 
 
-def test_there_are_eighty_mutants_of_precision_on_four_rungs():
-    assert len(PRECISIONS) >= 80
+def test_there_are_seventy_mutants_of_precision_on_four_rungs():
+    assert len(PRECISIONS) >= 70
     assert {m.rung for m in PRECISIONS} == {Rung.LOWER, Rung.EXPAND, Rung.EMIT, Rung.ROUND}
     assert len(CELLS) == len(set(CELLS))
