@@ -142,8 +142,13 @@ def _subnormals_flushed(original: Maker) -> Maker:
     return rounded
 
 
-def _rounded_twice(original: Maker) -> Maker:
-    return lambda x: x.builder.let(Convert(F32, x.expr))
+def _through_wider(original: Maker) -> Maker:
+    def rounded(size: Any, conversion: Conversion) -> Any:  # noqa: ANN401
+        format_ = conversion.format
+        wide = replace(conversion, format=replace(format_, p=format_.p + 2))
+        return original(original(size, wide), conversion)
+
+    return rounded
 
 
 def _carry_masked(original: Maker) -> Maker:
@@ -306,8 +311,12 @@ PRECISION: Final = (
          _subnormals_start_late),
     _row("subnormals-flushed", "subnormals of the format become zero", _ROUNDED,
          _subnormals_flushed),
-    _row("rounded-twice", "an f64 is rounded to f32 first", f"{_ROUNDING}:_to_odd",
-         _rounded_twice),
+    _row(
+        "rounded-through-wider",
+        "numbers are rounded to two more bits first",
+        _ROUNDED,
+        _through_wider,
+    ),
     _row("carry-lost", "what rounds up to a power of two keeps its exponent", _ROUNDED,
          _carry_masked),
     _row("rounding-loses-sign", "a rounded number has no sign", f"{_ROUNDING}:rounder",
