@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from tang.fuzz.mutants.apply import Mutant
-from tang.kernel.ir import F32, U32, Const, Convert, Expr, Function, Op
+from tang.kernel.ir import U32, Const, Convert, Expr, Function, Op
 from tang.kernel.narrow import Conversion, overflows
 from tang.verify import Rung
 
