@@ -169,7 +169,8 @@ def _other_spread(original: Function) -> Function:
     other = {"m2": "variance", "variance": "m2"}
 
     def which(*args: Any) -> Any:  # noqa: ANN401
-        return other.get(original(*args))
+        found = original(*args)
+        return found and (other[found[0]], found[1])
 
     return which
 
