@@ -81,7 +81,7 @@ def check_native(
     )
     findings = sanitizer_findings(replayed.findings, subject.expanded, Rung.EXPAND)
     findings += packed_findings(
-        subject, replayed, calls.portable, profile=terms.profile, native=terms.native
+        subject, replayed, calls.observe_portable, profile=terms.profile, native=terms.native
     )
     findings += [*calls.findings, *calls.portable.findings]
     if subject.expanded is not subject.plan:
@@ -133,7 +133,7 @@ class NativeCheck:
     def observe(self, function: Function | Builtin, args: tuple[Any, ...], result: Any) -> None:  # noqa: ANN401
         """Check one call over all lanes that made it."""
         if not isinstance(function, Builtin):
-            self._observe_portable(function, args, result)
+            self.observe_portable(function, args, result)
             return
         wide = np.broadcast_arrays(*(np.atleast_1d(np.asarray(a, np.float64)) for a in args))
         got = np.broadcast_to(np.atleast_1d(np.asarray(result, np.float64)), wide[0].shape)
@@ -152,8 +152,16 @@ class NativeCheck:
             finding = _finding(function, wide, got, (errors, ulps), wrong, self._documented)
             self._found[function.kernel, op] = finding
 
-    def _observe_portable(self, function: Function, args: tuple[Any, ...], result: Any) -> None:  # noqa: ANN401
-        """Check a portable function by its claim, which holds where nothing is flushed to zero."""
+    def observe_portable(
+        self,
+        function: Function | Builtin,
+        args: tuple[Any, ...],
+        result: Any,  # noqa: ANN401
+    ) -> None:
+        """Check a portable function by its claim, which holds where nothing is flushed to zero.
+
+        Calls of builtins pass.
+        """
         if self._documented.ieee:
             self.portable.observe(function, args, result)
             return

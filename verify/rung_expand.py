@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from tang.emulator.abstract import F64_MATH
 from tang.emulator.budget import ulp_of
-from tang.emulator.machine import Builtin
+from tang.emulator.machine import Builtin, Observer
 from tang.emulator.narrow import encoded, exact_function
 from tang.emulator.profiled import Native, no_native
 from tang.emulator.replay import Replay, replay
@@ -53,7 +53,7 @@ def check_expand(subject: Subject) -> tuple[RungResult, list[Finding], Replay]:
         observer=calls.observe,
     )
     findings = sanitizer_findings(expanded.findings, subject.expanded, Rung.EXPAND)
-    findings += packed_findings(subject, expanded, calls)
+    findings += packed_findings(subject, expanded, calls.observe)
     if not calls.elements:
         return RungResult(Rung.EXPAND, note="no functions"), findings, expanded
     findings += calls.findings
@@ -85,7 +85,7 @@ def structure_findings(subject: Subject) -> list[Finding]:
 def packed_findings(
     subject: Subject,
     expanded: Replay,
-    calls: CallCheck,
+    observer: Observer,
     *,
     profile: Profile = IEEE,
     native: Native = no_native,
@@ -106,7 +106,7 @@ def packed_findings(
         given,
         sizes=subject.sizes,
         sanitize=False,
-        observer=calls.observe,
+        observer=observer,
         profile=profile,
         native=native,
     )

@@ -76,6 +76,15 @@ def test_the_note_of_portable_functions_has_the_claim_that_they_were_held_agains
     assert check.note.endswith(f" ulp off (allowed: {exp.ulp:.3g})")
 
 
+def test_portable_functions_are_not_held_against_their_claims_where_terms_are_flushed():
+    least = np.float64([2.0**-126])
+    for language, judged in (("c", True), ("glsl", False)):
+        check = NativeCheck(DOCUMENTED[language], {})
+        check.observe_portable(portable("erf"), (least,), least)  # 12 % of it was a subnormal
+        assert bool(check.portable.findings) is judged
+        assert check.unjudged == int(not judged)
+
+
 def test_a_fast_variant_is_found_where_the_language_promises_more():
     with np.errstate(all="ignore"):
         args = np.float32([20.3, 55.7, 80.1])
