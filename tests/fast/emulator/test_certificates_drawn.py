@@ -1,11 +1,15 @@
 """Certificates of drawn programs: any monoids, views, schedules and formats that campaigns have."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from certified import compare
 
 from tang.emulator import certify, check_certificate
+from tang.errors import BudgetError
 from tang.fuzz import draw_case
+from tang.kernel.schedule import Schedule
 
 
 def ranges_of(case):
@@ -28,9 +32,27 @@ DRAWS = [(91, n) for n in (0, 1, 4, 7, 11, 16, 20)] + [
 ]
 
 
+def without_runs(schedule):
+    nodes = tuple((n, replace(s, promote=0, partial=None)) for n, s in schedule.nodes)
+    return Schedule(nodes=nodes, default=schedule.default)
+
+
+def test_runs_are_refused_by_name():
+    case = draw_case(91, 187)
+    assert case.schedule.of("n3").promote
+    with pytest.raises(BudgetError, match="n3: it folds in runs"):
+        certify(case.graph, case.schedule, case.sizes, ranges_of(case))
+
+
+@pytest.mark.parametrize("narrow", [False, True])
 @pytest.mark.parametrize(("seed", "index"), DRAWS, ids=[f"{s}-{n}" for s, n in DRAWS])
-def test_no_result_of_a_drawn_program_is_further_off_than_its_bound(seed, index):
+def test_no_result_of_a_drawn_program_is_further_off_than_its_bound(
+    seed, index, narrow, monkeypatch
+):
+    if not narrow:
+        monkeypatch.setattr("tang.fuzz.case.draw_precisions", lambda source, graph, s, _: s)
     case = draw_case(seed, index)
+    case = replace(case, schedule=without_runs(case.schedule))
     ranges = ranges_of(case)
     assert case.recipe is None
     assert ranges is not None
