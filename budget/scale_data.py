@@ -17,7 +17,7 @@ from tang.ir.format import Format
 from tang.kernel.ir import F32, Type
 from tang.kernel.narrow import OVERFLOWS, ROUNDINGS, USUAL
 from tang.kernel.schedule import Schedule
-from tang.schedule.serial import format_from_json, schedule_from_json
+from tang.schedule.serial import format_from_json, schedule_from_json, unique_fields
 
 PERS: Final = ("tensor", "row", "block")
 FORMATS: Final = ("f32", "e8m0")
@@ -71,7 +71,7 @@ def precise_from_json(text: str) -> Precise:
     """A precision's JSON: that of `tang.schedule.serial`, where nodes may have a "scale" and
     "inputs" may give single inputs a format; raises ScheduleError naming the place."""
     try:
-        whole = json.loads(text, object_pairs_hook=_unique)
+        whole = json.loads(text, object_pairs_hook=unique_fields)
     except (ValueError, RecursionError):
         return Precise(schedule=schedule_from_json(text))  # which says what is wrong
     if not isinstance(whole, dict):
@@ -81,15 +81,6 @@ def precise_from_json(text: str) -> Precise:
     inputs = _inputs(whole.pop("inputs", {}))
     scales = _node_scales(whole.get("nodes"))
     return Precise(schedule=schedule_from_json(json.dumps(whole)), nodes=scales, inputs=inputs)
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(n for n in names if names.count(n) > 1)
-        raise ScheduleError(f"{twice!r} occurs twice in one object: keep one")
-    return found
 
 
 def _node_scales(nodes: object) -> dict[str, Scale]:

@@ -80,13 +80,14 @@ def _parsed(text: str) -> object:
     if len(text) > LARGEST:
         raise ScheduleError(f"a schedule has at most {LARGEST} characters, not {len(text)}")
     try:
-        found: object = json.loads(text, object_pairs_hook=_unique)
+        found: object = json.loads(text, object_pairs_hook=unique_fields)
     except (ValueError, RecursionError) as error:
         raise ScheduleError(f"the schedule is no JSON: {error}") from error
     return found
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def unique_fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object of a JSON text, for `object_pairs_hook`; raises ScheduleError for a name twice."""
     found = dict(pairs)
     if len(found) != len(pairs):
         names = [name for name, _ in pairs]
