@@ -45,13 +45,13 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def campaign() -> Table:
-    """2000 draws on C without a finding, with every coverage cell filled."""
-    return campaign_on("c", 2000, 1)
+    """5000 draws on C without a finding, with every coverage cell filled."""
+    return campaign_on("c", 5000, 1)
 
 
 def campaign_six() -> Table:
-    """500 draws on all six languages without a finding, with every coverage cell filled."""
-    return campaign_on("all", 500, 3)
+    """1000 draws on all six languages without a finding, with every coverage cell filled."""
+    return campaign_on("all", 1000, 3)
 
 
 def campaign_on(backends: str, examples: int, seed: int) -> Table:
