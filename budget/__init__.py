@@ -15,7 +15,7 @@ from tang.budget.precision import PRESETS, applied, precision_from
 from tang.budget.report import BudgetReport
 from tang.budget.report_run import Question, budget_report
 from tang.budget.scale_data import Scale
-from tang.budget.strengths import certify
+from tang.budget.strengths import certify, check_certificate
 from tang.budget.torch_import import Imported, from_exported, from_torch
 from tang.budget.tune import Tuned, tune_precision
 
@@ -31,6 +31,7 @@ __all__ = [
     "budget_report",
     "certify",
     "certify_data",
+    "check_certificate",
     "check_data",
     "compare_levels",
     "emulate",

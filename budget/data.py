@@ -29,6 +29,7 @@ from tang.ir.graph import Graph
 from tang.ir.serial import to_json
 from tang.kernel.plan import Buffer, Role
 from tang.kernel.text import plan_text
+from tang.schedule.serial import schedule_to_json
 from tang.verify.rounded import format_of
 from tang.verify.rung_round import Planes, bound_fails, planes_of
 from tang.verify.subject import Subject, computed
@@ -67,6 +68,7 @@ def certify_data(
         outputs={n: r for n, r in refs.items() if any(row.name == r for row in rows)},
         graph=digest(to_json(graph)),
         program=to_json(subject.task.graph),
+        schedule=schedule_to_json(subject.schedule),
         plan=digest(plan_text(subject.packed)),
         inputs={n: digest(np.asarray(a)) for n, a in inputs.items()},
         seed=seed,

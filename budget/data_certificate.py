@@ -18,6 +18,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from tang.errors import BudgetError
 from tang.ir.format import ALL_FORMATS, Format
 from tang.kernel.narrow import conversion_named
 from tang.kernel.plan import Plan
@@ -25,7 +26,7 @@ from tang.kernel.plan import Plan
 F64Array = npt.NDArray[np.float64]
 
 KIND: Final = "tang data certificate"
-VERSION: Final = 1
+VERSION: Final = 2
 FORMULA: Final = (
     "per operation: E = k·|computed| + h + sup{|op(x + d) − op(x)| : |d_i| ≤ E_i}, run along the "
     "plan; k = u, h = quantum/2 for IEEE operations (Higham 2002, 2.2 and 3.1), 2·N·u and "
@@ -117,15 +118,16 @@ class DataRow:
         return float(np.median(self.ratios)) if self.ratios.size else None
 
     def to_data(self) -> dict[str, Any]:
-        """The row as plain data; arrays as base64 of little-endian f64."""
-        largest = float(self.ratios.max()) if self.ratios.size else None
+        """What of the row a check can compute again, over the elements that have a finite bound.
+
+        Arrays are base64 of little-endian f64.
+        """
+        exact = np.abs(self.exact[np.isfinite(self.exact) & np.isfinite(self.bounds)])
         return {
             "name": self.name, "format": self.format, "shape": list(self.values.shape),
-            "elements": self.elements, "largest": self.largest, "error": self.error,
-            "bound": self.bound, "median ratio": self.ratio, "largest ratio": largest,
-            "finite": self.finite, "vacuous": self.vacuous, "doubtful": self.doubtful,
-            "overflows": self.overflows, "underflows": self.underflows, "bias": self.bias,
-            "dominating": self.dominating, "share": self.share,
+            "elements": self.elements, "largest": float(exact.max(initial=0.0)),
+            "error": self.error, "bound": self.bound, "finite": self.finite,
+            "vacuous": self.vacuous,
             "values": packed(self.values), "bounds": packed(self.bounds),
         }  # fmt: skip
 
@@ -145,6 +147,7 @@ class DataCertificate:
 
     rows       per stored tensor of the rewritten program;  outputs  name → row
     graph      digest of the program as it was given;  program  the rewritten one, as JSON
+    schedule   of the rewritten program, as JSON
     plan       digest of the plan's text: formats, orders of summation and functions
     inputs     digests of the data;  seed  what it was drawn from, if that is known
     flips      decisions that rounding took otherwise than f64
@@ -154,6 +157,7 @@ class DataCertificate:
     outputs: Mapping[str, str]
     graph: str
     program: str = field(repr=False)
+    schedule: str = field(repr=False)
     plan: str
     inputs: Mapping[str, str]
     seed: int | None
@@ -163,24 +167,28 @@ class DataCertificate:
     strength: str = "data"
 
     def row(self, name: str) -> DataRow:
-        """The row of a tensor "node.output", or of an output of the program by its name."""
+        """The row of a tensor "node.output", or of an output of the program by its name.
+
+        Raises BudgetError for any other name.
+        """
         wanted = self.outputs.get(name, name)
         for r in self.rows:
             if r.name == wanted:
                 return r
-        raise KeyError(name)
+        known = ", ".join((*self.outputs, *(r.name for r in self.rows)))
+        raise BudgetError(f"the certificate has no tensor {name!r}: one of {known}")
 
     def to_data(self) -> dict[str, Any]:
-        """The certificate as plain data."""
+        """The certificate as plain data: all that `check_data` holds, and the seed."""
         constants = [{"name": c.name, "value": c.value, "from": c.provenance}
                      for c in self.constants]  # fmt: skip
-        return {
+        return sealed({
             "kind": KIND, "version": VERSION, "strength": self.strength, "formula": FORMULA,
             "graph": self.graph, "plan": self.plan, "inputs": dict(self.inputs),
-            "seed": self.seed, "sizes": dict(self.sizes), "flips": self.flips,
-            "constants": constants, "outputs": dict(self.outputs), "program": self.program,
+            "seed": self.seed, "sizes": dict(self.sizes), "constants": constants,
+            "outputs": dict(self.outputs), "program": self.program, "schedule": self.schedule,
             "nodes": [r.to_data() for r in self.rows],
-        }  # fmt: skip
+        })  # fmt: skip
 
     def to_json(self) -> str:
         """Text that `tang.budget.check_data` verifies."""
@@ -202,6 +210,12 @@ def _line(r: DataRow) -> str:
         f"{r.name} ({r.format}): error {r.error:.3g}, bound {r.bound:.3g}, largest value "
         f"{r.largest:.3g}, {ratio}, bias {r.bias:+.2f}, most from {r.dominating}{tail}"
     )
+
+
+def sealed(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The data with a digest of all the rest, by which damage is found."""
+    rest = {k: v for k, v in data.items() if k != "digest"}
+    return {**rest, "digest": digest(json.dumps(rest, sort_keys=True, separators=(",", ":")))}
 
 
 def packed(array: F64Array) -> str:

@@ -1,7 +1,7 @@
 """Certificates in all strengths by one name.
 
-Defines `certify`. Relies on data certificates where inputs are given and on the emulator's shape
-and range certificates where they are not. It bounds nothing itself.
+Defines `certify` and `check_certificate`. Relies on data certificates where inputs are given, on
+the emulator's shape and range certificates where they are not. It bounds nothing itself.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tang.budget.data import certify_data
 from tang.budget.data_certificate import DataCertificate
 from tang.budget.precision import applied
 from tang.budget.report_inputs import check_ranges, checked_ranges
-from tang.emulator import Certificate
+from tang.emulator import Certificate, Checked
 from tang.errors import BudgetError
 from tang.ir.graph import Graph
 from tang.ir.validate import validate
@@ -68,3 +68,20 @@ def _for_all(
     validate(graph)
     made, schedule = applied(precision, rewrite(graph, rules).graph)
     return emulator.certify(made, schedule, sizes, ranges, freedom=freedom, quantised=True)
+
+
+def check_certificate(
+    certificate: Certificate,
+    graph: Graph,
+    precision: object = None,
+    *,
+    rules: Iterable[str] | None = None,
+) -> Checked:
+    """Whether a certificate by shape or range is what `certify` gives and all of it holds.
+
+    Steps are recomputed in balls; digests, ranges, names, verdicts and which steps there are from
+    the program and the precision. Data certificates are for `tang.budget.check_data`.
+    """
+    validate(graph)
+    made, schedule = applied(precision, rewrite(graph, rules).graph)
+    return emulator.check_certificate(certificate, made, schedule)

@@ -16,13 +16,13 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from tang.errors import BudgetError
 
-VERSION: Final = 1
+VERSION: Final = 2
 SPECIALS: Final = ("inf", "-inf", "nan")
 STRENGTHS: Final = ("shape", "range", "data")
 PROVENANCE: Final = ("spec", "exhaustive", "tested", "assumed")
@@ -142,6 +142,7 @@ class Certificate:
     """Bounds of every result of a program under a schedule, and all that they rest on.
 
     strength   a row of STRENGTHS;  freedom  "ieee" or "wgsl";  math  "portable" or a language
+    quantised  whether rounding inputs to their storage format counts as error
     graph, schedule  digests (SHA-256) of what was certified
     ranges     input → (lo, hi);  sizes  symbol → size;  assumed  input names without a range
     seeds      of sampled data, for the strength data
@@ -152,6 +153,7 @@ class Certificate:
     schedule: str
     freedom: str = "ieee"
     math: str = "portable"
+    quantised: bool = False
     sizes: tuple[tuple[str, int], ...] = ()
     ranges: tuple[tuple[str, float, float], ...] = ()
     assumed: tuple[str, ...] = ()
@@ -213,9 +215,20 @@ def digest_of(text: str) -> str:
 def certificate_to_json(certificate: Certificate) -> str:
     """The certificate as text that `certificate_from_json` reads back to an equal one.
 
-    Floats are hexadecimal, steps one per line: [rule, args, params, claim].
+    Floats are hexadecimal, steps one per line: [rule, args, params, claim]. The digest is of all
+    the rest, so damage is found.
     """
-    head = {
+    data = _data(certificate)
+    head = {key: value for key, value in data.items() if key != "steps"}
+    lines = [f'  "{key}": {json.dumps(value)}' for key, value in head.items()]
+    steps = ",\n".join("    " + json.dumps(s) for s in data["steps"])
+    lines.append('  "steps": [\n' + steps + "\n  ]")
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _data(certificate: Certificate) -> dict[str, Any]:
+    """The certificate as plain data, with its digest."""
+    found: dict[str, Any] = {
         "kind": "tang-certificate",
         "version": certificate.version,
         "strength": certificate.strength,
@@ -223,6 +236,7 @@ def certificate_to_json(certificate: Certificate) -> str:
         "schedule": certificate.schedule,
         "freedom": certificate.freedom,
         "math": certificate.math,
+        "quantised": certificate.quantised,
         "sizes": dict(certificate.sizes),
         "ranges": {n: [lo.hex(), hi.hex()] for n, lo, hi in certificate.ranges},
         "assumed": list(certificate.assumed),
@@ -230,11 +244,13 @@ def certificate_to_json(certificate: Certificate) -> str:
         "formats": [_row(f) for f in certificate.formats],
         "constants": [_row(c) for c in certificate.constants],
         "nodes": [_row(b) for b in certificate.nodes],
+        "steps": [_step(s) for s in certificate.steps],
     }
-    lines = [f'  "{key}": {json.dumps(value)}' for key, value in head.items()]
-    steps = ",\n".join("    " + json.dumps(_step(s)) for s in certificate.steps)
-    lines.append('  "steps": [\n' + steps + "\n  ]")
-    return "{\n" + ",\n".join(lines) + "\n}\n"
+    return found | {"digest": digest_of(_canonical(found))}
+
+
+def _canonical(data: Mapping[str, Any]) -> str:
+    return json.dumps(data, sort_keys=True, separators=(",", ":"))
 
 
 def _row(value: Any) -> dict[str, Any]:  # noqa: ANN401 - any of the flat data classes here
@@ -259,48 +275,81 @@ def _param(value: Parameter) -> Any:  # noqa: ANN401 - JSON
 def certificate_from_json(text: str) -> Certificate:
     """The certificate in a JSON text; raises BudgetError naming the place for anything else."""
     try:
-        data = json.loads(text)
+        data = json.loads(text, object_pairs_hook=_unique)
     except (ValueError, RecursionError) as e:
         raise BudgetError(f"the certificate is no JSON: {e}") from e
     if not isinstance(data, dict) or data.get("kind") != "tang-certificate":
         raise BudgetError("this JSON is no certificate: it has no kind 'tang-certificate'")
     if data.get("version") != VERSION or isinstance(data["version"], bool):
         raise BudgetError(f"version: expected {VERSION}, not {data.get('version')!r}")
-    for key in ("strength", "graph", "schedule", "steps", "nodes", "formats", "constants"):
+    for key in _FIELDS:
         if key not in data:
             raise BudgetError(f"the certificate has no {key!r}")
     try:
-        return _decoded(data)
+        found = _decoded(data)
+        again = _data(found)
     except (TypeError, ValueError, KeyError, AttributeError, IndexError, OverflowError) as e:
         raise BudgetError(f"the certificate is malformed: {type(e).__name__}: {e}") from e
+    for key in (*data, *again):
+        if _canonical({"": data.get(key)}) != _canonical({"": again.get(key)}):
+            why = "was changed after it was made" if key == "digest" else "is not as it was written"
+            raise BudgetError(f"{key}: the certificate {why}")
+    return found
+
+
+_FIELDS: Final = (
+    "strength", "graph", "schedule", "freedom", "math", "quantised", "sizes", "ranges", "assumed",
+    "seeds", "formats", "constants", "nodes", "steps", "digest",
+)  # fmt: skip
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a name occurs twice in one object")
+    return found
 
 
 def _decoded(data: Mapping[str, Any]) -> Certificate:
     if data["strength"] not in STRENGTHS:
         raise BudgetError(f"strength: one of {', '.join(STRENGTHS)}, not {data['strength']!r}")
-    ranges = data.get("ranges", {}).items()
+    ranges = data["ranges"].items()
     return Certificate(
         strength=data["strength"],
         graph=str(data["graph"]),
         schedule=str(data["schedule"]),
-        freedom=str(data.get("freedom", "ieee")),
-        math=str(data.get("math", "portable")),
-        sizes=tuple((str(k), int(v)) for k, v in data.get("sizes", {}).items()),
+        freedom=str(data["freedom"]),
+        math=str(data["math"]),
+        quantised=bool(data["quantised"]),
+        sizes=tuple((str(k), int(v)) for k, v in data["sizes"].items()),
         ranges=tuple((n, float.fromhex(a), float.fromhex(b)) for n, (a, b) in ranges),
-        assumed=tuple(map(str, data.get("assumed", ()))),
-        seeds=tuple(map(int, data.get("seeds", ()))),
-        formats=tuple(FormatFacts(**_floats(f, ("largest",))) for f in data["formats"]),
-        constants=tuple(Constant(**_floats(c, ("value",))) for c in data["constants"]),
+        assumed=tuple(map(str, data["assumed"])),
+        seeds=tuple(map(int, data["seeds"])),
+        formats=tuple(_read_rows(FormatFacts, data, "formats")),
+        constants=tuple(_read_rows(Constant, data, "constants")),
         steps=tuple(_read_step(n, s) for n, s in enumerate(data["steps"])),
-        nodes=tuple(NodeBound(**_floats(b, _REALS)) for b in data["nodes"]),
+        nodes=tuple(_read_rows(NodeBound, data, "nodes")),
     )
 
 
-_REALS: Final = ("lo", "hi", "error", "relative", "absolute")
+_TYPES: Final[Mapping[str, type]] = {"str": str, "int": int, "bool": bool, "float": str}
+"""Of a field by its annotation, in JSON."""
 
 
-def _floats(row: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    return {k: float.fromhex(v) if k in names else v for k, v in row.items()}
+def _read_rows(kind: type[Any], data: Mapping[str, Any], table: str) -> Iterator[Any]:
+    """Every row of a table as the flat data class that it is, each field of its type."""
+    known = kind.__dataclass_fields__
+    for n, row in enumerate(data[table]):
+        where = f"{table}[{n}]"
+        odd = sorted(set(row) ^ set(known))
+        if odd:
+            raise BudgetError(f"{where}: too much or missing: {odd[0]!r}")
+        for name, value in row.items():
+            if type(value) is not _TYPES[known[name].type]:
+                raise BudgetError(f"{where}.{name}: expected {known[name].type}, not {value!r}")
+        yield kind(
+            **{k: float.fromhex(v) if known[k].type == "float" else v for k, v in row.items()}
+        )
 
 
 def _read_step(n: int, row: Any) -> Step:  # noqa: ANN401 - JSON

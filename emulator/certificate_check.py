@@ -1,8 +1,8 @@
 """The checker of certificates: every step recomputed in ball arithmetic.
 
 Defines `check_certificate` and `Checked`. Relies on the data of certificates and on rules of its
-own; it needs no compiler, no program and none of the code that made the certificate. It takes on
-trust which steps a program has: the digests say which program that was.
+own; for the steps it needs no program and none of the code that made the certificate. Which steps a
+program has it takes on trust, unless it is given the program.
 """
 
 from __future__ import annotations
@@ -27,10 +27,14 @@ from tang.emulator.certificate import (
     NodeBound,
     Step,
 )
-from tang.emulator.certificate_balls import Given, Value, of, two_to
+from tang.emulator.certificate_balls import Given, Value, nearest, of, two_to
 from tang.emulator.certificate_fold_rules import FOLD_RULES
+from tang.emulator.certificate_program import differs
 from tang.emulator.certificate_rules import RULES
 from tang.emulator.certificate_whole_rules import WHOLE_RULES
+from tang.errors import BudgetError
+from tang.ir.graph import Graph
+from tang.kernel.schedule import Schedule
 
 _BITS: Final = 192
 _LOCK: Final = threading.Lock()
@@ -67,14 +71,30 @@ class _Refused(Exception):  # noqa: N818 - the reason of a verdict, not a fault
     """What is wrong with a certificate."""
 
 
-def check_certificate(certificate: Certificate) -> Checked:
-    """Recompute every step from the claims of its operands, and compare with its own claim."""
+def check_certificate(
+    certificate: Certificate, graph: Graph | None = None, schedule: Schedule | None = None
+) -> Checked:
+    """Recompute every step from the claims of its operands, and compare with its own claim.
+
+    graph, schedule  what the certificate is said to be of: then everything else in it is derived
+    once more and held too (digests, ranges, names, verdicts, constants, which steps there are).
+    Without them only the steps hold, and what follows from them. Raises BudgetError for one of the
+    two alone.
+    """
+    if (graph is None) != (schedule is None):
+        raise BudgetError("give both the program and its schedule, or neither")
     with _LOCK, flint.ctx.workprec(_BITS):
         try:
             _check(certificate)
         except _Refused as e:
             return Checked(False, str(e))
-    return Checked(True, f"{len(certificate.steps)} steps hold")
+    steps = f"{len(certificate.steps)} steps hold"
+    if graph is None or schedule is None:
+        return Checked(True, steps)
+    place = differs(certificate, graph, schedule)
+    if place:
+        return Checked(False, place)
+    return Checked(True, f"{steps}, and they are those of this program and schedule")
 
 
 def _require(condition: bool, message: str) -> None:
@@ -206,9 +226,23 @@ def _check_bound(c: Certificate, b: NodeBound) -> None:
     _require(same, f"{where}: it says something else than step {b.step}")
     own = of(claim)
     _require(bool(arb(b.error) * (1 + two_to(-40)) >= own.error), f"{where}: its error is larger")
+    near = b.error == math.inf or bool(arb(b.error) <= own.error * (1 + two_to(-40)))
+    _require(near, f"{where}: its error is smaller")
     vacuous = not (claim.absolute < math.inf and (
         claim.relative < 1 if c.strength == "shape" else b.error == 0 or b.error < claim.size
     ))  # fmt: skip
     _require(b.vacuous or not vacuous, f"{where}: the bound is vacuous")
+    _require(vacuous or not b.vacuous, f"{where}: the bound is not vacuous")
+    _require(vacuous or not b.reason, f"{where}: there is a reason for what is not so")
+    formats = {f.name: f for f in c.formats}
+    _require(b.format in ("", *formats), f"{where}: unknown format {b.format!r}")
+    if b.underflow == "cannot underflow":
+        least = formats[b.format].emin if b.format else -(10**6)
+        large = claim.empty or (claim.lo == claim.hi == 0) or bool(
+            nearest(own) - own.error >= two_to(least)
+        )  # fmt: skip
+        _require(large or not b.format, f"{where}: underflow is not excluded")
+    sure = "nan" not in claim.special and claim.absolute < math.inf
+    _require(b.nan != "cannot be NaN" or sure, f"{where}: NaN is not excluded")
     promised = b.overflow == "cannot overflow"
     _require(not (promised and math.isinf(claim.absolute)), f"{where}: overflow is not excluded")

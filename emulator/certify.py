@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from tang.emulator.certificate import (
@@ -70,7 +71,8 @@ def certify(
         work.input(i, found.get(i.name), quantised)
     for node in bound.nodes:
         work.node(node)
-    return _certificate(graph, schedule, sizes, work, found)
+    made = _certificate(graph, schedule, sizes, work, found)
+    return replace(made, quantised=quantised)
 
 
 def _certificate(

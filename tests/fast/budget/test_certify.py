@@ -41,6 +41,12 @@ def test_symbols_take_their_sizes_where_no_data_tells():
         certify(graph, "f32", {"x": (0, 1)})
 
 
+def test_a_certificate_of_a_precision_is_checked_with_it():
+    made = certify(sums(), "f16", {"x": (0.0, 1.0)})
+    assert check_certificate(made, sums(), "f16")
+    assert check_certificate(made, sums(), "bf16").message.startswith("schedule: ")
+
+
 def test_inputs_outside_their_range_are_named():
     with pytest.raises(BudgetError, match=r"input 'x' holds .* at \[.*\], outside its stated"):
         certify(sums(), "f32", {"x": (0.0, 0.5)}, DATA)

@@ -10,6 +10,7 @@ _HELPERS = {
     "exact_dots": "exact_dots.py",
     "certified": "certified.py",
     "certified_programs": "certified_programs.py",
+    "tampering": "tampering.py",
 }
 
 for _name, _file in _HELPERS.items():
