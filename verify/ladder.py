@@ -19,7 +19,7 @@ from tang.emulator.budget import ErrorBudget
 from tang.emulator.replay import Replay
 from tang.errors import DeviceError, FormatError, GraphError, LimitError, ScheduleError
 from tang.interpreter import interpret
-from tang.ir.graph import Graph
+from tang.ir.graph import Graph, require_graph
 from tang.kernel.ir import Kernel
 from tang.kernel.schedule import Schedule
 from tang.verify.backends import open_backend
@@ -67,7 +67,7 @@ def verify(
     math      "native" keeps each language's own functions, which replay asks the device for
     Raises GraphError for a malformed program, inputs or sizes, DeviceError for an unknown backend.
     """
-    unknown = sorted((sizes or {}).keys() - graph.symbols)
+    unknown = sorted((sizes or {}).keys() - require_graph(graph).symbols)
     if unknown:
         known = ", ".join(sorted(graph.symbols)) or "none"
         raise GraphError(f"sizes: no extent is named {unknown[0]!r}: one of {known}")

@@ -16,7 +16,7 @@ from tang.autodiff.reductions import pull_reduction
 from tang.autodiff.tape import Tape
 from tang.errors import GraphError
 from tang.ir.expr import REAL
-from tang.ir.graph import Comprehension, Graph, Output, without_dead
+from tang.ir.graph import Comprehension, Graph, Output, require_graph, without_dead
 from tang.ir.validate import validate
 from tang.ir.view import Ref
 
@@ -42,7 +42,7 @@ def grad(graph: Graph, loss: str, wrt: Sequence[str], *, strict: bool = False) -
 def gradient(graph: Graph, loss: str, wrt: Sequence[str], *, strict: bool = False) -> Gradient:
     """As `grad`, with the notes: which maxima were dropped by a degree proof, and which kept."""
     names = [wrt] if isinstance(wrt, str) else list(wrt)
-    seed = _loss(graph, loss)
+    seed = _loss(require_graph(graph), loss)
     _check_wrt(graph, names)
     validate(graph)
     tape = Tape(graph, strict)

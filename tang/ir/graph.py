@@ -182,6 +182,16 @@ def _nameless(read: Read) -> Hashable:
     return read.source.output, v.coords, v.guard, v.fill, tuple(map(_nameless, v.gathers))
 
 
+def require_graph(value: object) -> Graph:
+    """The value, when it is a graph; GraphError otherwise, which says how to get one."""
+    if isinstance(value, Graph):
+        return value
+    raise GraphError(
+        f"a program must be a Graph, not {type(value).__name__} {repr(value)[:60]}: "
+        f"build one with tang.Graph(name=tensor), or read its JSON with tang.ir.from_json"
+    )
+
+
 def reads_of(node: Comprehension) -> Iterator[Read]:
     """Every read of a node, the reads of index tensors before the read that gathers by them."""
     for read in node.reads:

@@ -16,7 +16,7 @@ from typing import Final
 from tang.errors import GraphError
 from tang.ir.expr import INDEX, Expr, Sort, walk
 from tang.ir.extent import Poly
-from tang.ir.graph import Comprehension, Dim, Fact, Graph, Input, nameless, reads_of
+from tang.ir.graph import Comprehension, Dim, Fact, Graph, Input, nameless, reads_of, require_graph
 from tang.ir.monoid import Monoid
 from tang.ir.reach import Prover
 from tang.ir.view import GATHERED, Affine, Read, Ref, View
@@ -41,6 +41,7 @@ Type = tuple[tuple[Poly, ...], Sort]
 
 def validate(graph: Graph) -> None:
     """Raise GraphError unless the graph is legal; concrete extents are checked for bounds too."""
+    require_graph(graph)
     _require(len(graph.nodes) <= MAX_NODES, f"more than {MAX_NODES} nodes: split the program")
     _unique("tensor", [i.name for i in graph.inputs] + [n.name for n in graph.nodes])
     _unique("fact about symbol", [f.symbol for f in graph.facts])

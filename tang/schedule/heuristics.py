@@ -13,7 +13,7 @@ from math import prod
 
 from tang.ir.extent import Poly
 from tang.ir.format import Format
-from tang.ir.graph import Comprehension, Dim, Fact, Graph
+from tang.ir.graph import Comprehension, Dim, Fact, Graph, require_graph
 from tang.kernel.ir import F32, Type
 from tang.kernel.schedule import NodeSchedule, Schedule, bytes_of
 from tang.schedule.places import Weighed, choose_places
@@ -84,7 +84,7 @@ def schedule_auto(graph: Graph, options: Options | None = None) -> Schedule:
 def explain(graph: Graph, options: Options | None = None) -> Explanation:
     """The schedule of `schedule_auto` with a reason for every node."""
     o = options or Options()
-    facts = {f.symbol: f for f in graph.facts}
+    facts = {f.symbol: f for f in require_graph(graph).facts}
     splits = {n.name: _split(n, facts, o) for n in graph.nodes}
     chunks = {name: split for name, (split, _) in splits.items()}
     places = choose_places(graph, bytes_of(o.storage), chunks)
