@@ -1,27 +1,30 @@
 """The bridge from a monoid's combine, as the compiler holds it, to Lean.
 
-Defines `check_combine` and `Proof`. Relies on `terms` to read the expressions, on `equal` for the
-tactics and on the gate's compiled modules. A combine is proved equal to a verified one, or its
-laws are proved directly; it speaks of finite states over exact numbers, never of floats.
+Defines `check_combine` and `Proof`. Relies on `factor` to read the expressions, on `verified`,
+`laws` and `identities` for the claims and on the gate's compiled modules. What a monoid promises is
+proved: associativity, commutativity, identity; of finite states and exact numbers, never of floats.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
-from tang.ir.expr import BOOL, Expr
 from tang.ir.monoid import Monoid
 from tang.proofs import session, verified
-from tang.proofs.equal import canonical, prove
-from tang.proofs.session import Claim
-from tang.proofs.terms import Reader, Term, UnsupportedError, number
+from tang.proofs.counted import UncountedError, counted_claims
+from tang.proofs.factor import SIDES, Entry, Factor, factors_of
+from tang.proofs.identities import NoIdentityError, identity_claims
+from tang.proofs.laws import Broken, law_claims, not_commuting
+from tang.proofs.session import Claim, Statement
+from tang.proofs.substitute import renamed
+from tang.proofs.terms import Term, UnsupportedError
 
-SIDES: Final = "str"
-"""Prefixes of the variables of three states."""
+OVER: Final = "over finite values (exact arithmetic, nothing about floats)"
+POSITIONS: Final = "where positions are not negative"
+ADJOINED: Final = "with the infinite identity as one more state"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,215 +44,146 @@ class Proof:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """One scalar of a state: its component, its coordinates, its combine over `s…` and `t…`."""
+class Argued:
+    """What is to be shown of one factor: theorems, claims, and words for the message."""
 
-    component: int
-    at: tuple[int, ...]
-    term: Term
+    theorems: tuple[str, ...]
+    claims: tuple[Claim | Statement, ...]
+    words: tuple[str, ...] = ()
 
-    def label(self, m: Monoid) -> str:
-        """The component's name with coordinates."""
-        name = m.components[self.component].name
-        return f"{name}[{', '.join(map(str, self.at))}]" if self.at else name
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A factor that is a verified combine: its entries in the combine's order, over its names."""
+
+    template: verified.Template
+    order: tuple[Entry, ...]
+    terms: tuple[Term, ...]
+
+
+class RefusedError(Exception):
+    """Why a combine is not proved; `component` is the one at fault, or ""."""
+
+    def __init__(self, component: str, text: str) -> None:
+        super().__init__(text)
+        self.component = component
 
 
 def check_combine(monoid: Monoid, *, fresh: bool = False) -> Proof:
-    """Prove a monoid's combine equal to a verified one, or its semigroup laws.
+    """Prove a monoid's combine equal to a verified one, or its semigroup laws, and its identity.
 
     A merged monoid is taken apart first: its factors are proved one by one, and
     `Tang.both_assoc` puts them together. The result is cached by content.
     """
     try:
-        entries = _entries(monoid)
+        found = [_argued(f, f"f{n}") for n, f in enumerate(factors_of(monoid))]
     except UnsupportedError as e:
         return Proof(False, "", "", f"{monoid.name}: {e} has no word in the exact algebra")
-    claims: list[Claim] = []
-    names: list[str] = []
-    for group in _factors(entries):
-        found = _claims(monoid, [entries[i] for i in group], len(names))
-        if isinstance(found, Proof):
-            return found
-        claims += found[1]
-        names.append(found[0])
-    if len(names) > 1:
-        names.append("Tang.both_assoc")
-    return _judged(monoid, claims, tuple(dict.fromkeys(names)), fresh)
+    except NoIdentityError as e:
+        text = f"{monoid.name}: what identity holds for {e.label} {e}"
+        return Proof(False, "", e.label, text)
+    except UncountedError as e:
+        return Proof(False, "", e.label, f"{monoid.name}: {e.label} of the lift: {e}")
+    except RefusedError as e:
+        return Proof(False, "", e.component, f"{monoid.name}: {e}")
+    theorems = [*(x for a in found for x in a.theorems), *_put_together(monoid, len(found))]
+    words = [OVER, *(x for a in found for x in a.words)]
+    names = ", ".join(dict.fromkeys(theorems))
+    wrong = session.check([c for a in found for c in a.claims], fresh=fresh)
+    if wrong is not None:
+        text = f"{monoid.name}: Lean refuses {wrong.subject}: {wrong.text}"
+        return Proof(False, "", wrong.subject, text)
+    text = f"{monoid.name}: proved {', '.join(dict.fromkeys(words))} by {names}"
+    return Proof(True, names, "", text)
 
 
-def _judged(m: Monoid, claims: Sequence[Claim], names: Sequence[str], fresh: bool) -> Proof:
-    wrong = session.check(claims, fresh=fresh)
-    if wrong is None:
-        return Proof(True, ", ".join(names), "", f"{m.name}: proved by {', '.join(names)}")
-    return Proof(False, "", wrong.subject, f"{m.name}: Lean refuses {wrong.subject}: {wrong.text}")
+def _put_together(m: Monoid, factors: int) -> Iterator[str]:
+    """The theorems that make laws of a product from those of its factors."""
+    if factors > 1:
+        yield "Tang.both_assoc"
+        yield from ["Tang.both_comm"] * m.commutative
+        yield from ["Tang.both_identity"] * (m.identity is not None)
 
 
-def _entries(m: Monoid) -> list[Entry]:
-    """Every scalar of the state with its combine."""
-    sizes = {a.name: a.size for a in m.axes}
-    return [
-        Entry(
-            i,
-            at,
-            Reader(_leaf, {a: number(Fraction(n)) for a, n in zip(c.axes, at, strict=True)})(e),
-        )
-        for i, (c, e) in enumerate(zip(m.components, m.combine, strict=True))
-        for at in itertools.product(*(range(sizes[a]) for a in c.axes))
-    ]
-
-
-def _leaf(e: Expr, at: tuple[int, ...]) -> Term:
-    """The variable of an entry of a state."""
-    side, i = e.payload if isinstance(e.payload, tuple) else (0, 0)
-    op = "bvar" if e.sort is BOOL else "var"
-    return Term(op, name=_name(SIDES[int(side)], int(i), at))
-
-
-def _name(side: str, component: int, at: tuple[int, ...]) -> str:
-    return "_".join([f"{side}{component}", *map(str, at)])
-
-
-def _variables(t: Term) -> Iterator[str]:
-    if t.op in ("var", "bvar"):
-        yield t.name
-    for a in t.args:
-        yield from _variables(a)
-
-
-def _factors(entries: Sequence[Entry]) -> list[list[int]]:
-    """Groups of entries whose combines read each other: the factors of a product."""
-    place = {_name("", e.component, e.at): i for i, e in enumerate(entries)}
-    group = list(range(len(entries)))
-
-    def root(i: int) -> int:
-        while group[i] != i:
-            i = group[i]
-        return i
-
-    for i, e in enumerate(entries):
-        for name in _variables(e.term):
-            group[root(place[name[1:]])] = root(i)
-    found: dict[int, list[int]] = {}
-    for i in range(len(entries)):
-        found.setdefault(root(i), []).append(i)
-    return list(found.values())
-
-
-def _claims(m: Monoid, entries: list[Entry], number: int) -> tuple[str, list[Claim]] | Proof:
-    """The theorem and the claims for one factor, or why there is none."""
-    label = f"f{number}"
-    near: tuple[verified.Template, Entry] | None = None
+def _argued(f: Factor, label: str) -> Argued:
+    """The claims for one factor; RefusedError and its like say why there are none."""
+    near: Match | None = None
     for template in verified.TEMPLATES:
-        for order, terms in _orders(entries, template):
-            wrong = template.differing(terms)
+        for found in _matches(f, template):
+            wrong = template.differing(found.terms)
             if not wrong:
-                return template.theorem, [
-                    template.claim(i, f"{label}_{i}", t, e.label(m))
-                    for i, (e, t) in enumerate(zip(order, terms, strict=True))
-                ]
-            if near is None and len(wrong) == 1:
-                near = template, order[wrong[0]]
-    found = _laws(m, entries, label)
-    if isinstance(found, Proof) and near is not None:
-        subject = near[1].label(m)
-        return replace(found, component=subject, message=(
-            f"{m.name}: {subject} is not that of {near[0].theorem.removesuffix('_assoc')}, which "
-            f"the other components are; {found.message}"
-        ))  # fmt: skip
-    return found
+                return _verified(f, found, label)
+            if near is None and len(wrong) == 1 < len(found.order):
+                near = Match(template, (found.order[wrong[0]],), ())
+    return _exported(f, near, label)
 
 
-def _orders(
-    entries: list[Entry], template: verified.Template
-) -> Iterator[tuple[tuple[Entry, ...], list[Term]]]:
+def _matches(f: Factor, template: verified.Template) -> Iterator[Match]:
     """Entries in every order, over a template's variables; none if they cannot be its own."""
-    if len(entries) != len(template.fields) or any(e.at for e in entries):
+    if len(f.entries) != len(template.fields) or any(e.dims for e in f.entries):
         return
-    for order in itertools.permutations(entries):
-        names = _renaming(order)
-        yield order, [renamed(e.term, names) for e in order]
+    for order in itertools.permutations(f.entries):
+        names = {f"{s}{e.key}": f"{s}{i}" for i, e in enumerate(order) for s in SIDES}
+        yield Match(template, order, tuple(renamed(e.combine, names) for e in order))
 
 
-def _renaming(order: Sequence[Entry]) -> dict[str, str]:
-    """Names of entries → names by position."""
-    return {
-        _name(side, e.component, e.at): f"{side}{i}" for i, e in enumerate(order) for side in SIDES
-    }
+def _verified(f: Factor, found: Match, label: str) -> Argued:
+    """The factor is a verified combine, whose theorems give what the monoid promises."""
+    template, promised = found.template, ["associative"]
+    if f.monoid.commutative:
+        promised.append("commutative")
+        if template.law("commutative") is None:
+            entry = not_commuting(f)
+            raise RefusedError(
+                entry.label,
+                f"it promises to be commutative, and {entry.label} of {template.name} is not",
+            )
+    claims: list[Claim | Statement] = [
+        template.claim(i, f"{label}_{i}", t, e.label)
+        for i, (e, t) in enumerate(zip(found.order, found.terms, strict=True))
+    ]
+    claims += template.law_claims(label, promised)
+    if template.states == "counted":
+        claims += counted_claims(f, found.order, label)
+    elif f.monoid.identity is not None:
+        claims += identity_claims(f, template.kinds([e.key for e in found.order]), label)
+    theorems = [x.theorem for x in template.laws if x.name in promised]
+    words = [POSITIONS] * (template.states == "present" and len(promised) > 1)
+    return _adjoined(f, theorems, claims, words)
 
 
-def renamed(t: Term, names: Mapping[str, str]) -> Term:
-    """The term with other variables."""
-    if t.op in ("var", "bvar"):
-        return Term(t.op, name=names.get(t.name, t.name))
-    return Term(t.op, tuple(renamed(a, names) for a in t.args))
-
-
-def substituted(t: Term, values: Mapping[str, Term]) -> Term:
-    """The term with terms for variables, all at once."""
-    if t.op in ("var", "bvar"):
-        return values.get(t.name, t)
-    return Term(t.op, tuple(substituted(a, values) for a in t.args))
-
-
-def _laws(m: Monoid, entries: list[Entry], label: str) -> tuple[str, list[Claim]] | Proof:
-    """Claims of associativity, of commutativity where it is promised, and of a finite identity."""
-    terms = {_name("", e.component, e.at): e.term for e in entries}
-    kinds = verified.kinds([e.term for e in entries], list(terms))
+def _exported(f: Factor, near: Match | None, label: str) -> Argued:
+    """The laws of a new combine, from its own expressions."""
+    kinds = verified.kinds([e.combine for e in f.entries], [e.key for e in f.entries])
     if kinds is None:
-        return Proof(False, "", "", f"{m.name}: its components mix conditions and arithmetic")
-    claims: list[Claim] = []
-    for law, left, right in _equations(m, terms):
-        for e in entries:
-            key, subject = _name("", e.component, e.at), e.label(m)
-            a, b = left[key], right[key]
-            if kinds.mode != "bool" and canonical(a) != canonical(b):
-                text_ = (
-                    f"{m.name}: {law} fails for {subject}, or needs more than ring and lattice laws"
-                )
-                return Proof(False, "", subject, text_)
-            tactics = kinds.cases(a, b) if kinds.mode == "bool" else prove(a, b)
-            claims.append(kinds.claim(f"{label}_{law}_{key}", a, b, tactics, subject, key))
-    return "exported laws", claims
+        raise RefusedError("", "its components mix conditions and arithmetic")
+    laws = law_claims(f, kinds, label)
+    if isinstance(laws, Broken):
+        raise _refusal(laws, near)
+    claims: list[Claim | Statement] = [*laws]
+    if f.monoid.identity is not None:
+        claims += identity_claims(f, kinds, label)
+    return _adjoined(f, ["exported laws"], claims, [])
 
 
-def _equations(
-    m: Monoid, terms: Mapping[str, Term]
-) -> Iterator[tuple[str, dict[str, Term], dict[str, Term]]]:
-    """Law → both sides per entry."""
-    st = _joined(terms, "s", "t")
-    tr = _joined(terms, "t", "r")
-    left = {k: substituted(t, _values(st, terms, "r")) for k, t in terms.items()}
-    right = {k: substituted(t, _values(None, terms, "s", tr)) for k, t in terms.items()}
-    yield "associative", left, right
-    if m.commutative:
-        yield "commutative", st, _joined(terms, "t", "s")
+def _refusal(broken: Broken, near: Match | None) -> RefusedError:
+    """Which law fails where; a component that spoils a verified combine is to blame."""
+    label = broken.entry.label
+    text = f"{broken.law} fails for {label}, or needs more than ring and lattice laws"
+    if near is None:
+        return RefusedError(label, text)
+    (entry,) = near.order
+    return RefusedError(entry.label, (
+        f"{entry.label} is not that of {near.template.name}, which the other components are; {text}"
+    ))  # fmt: skip
 
 
-def _joined(terms: Mapping[str, Term], first: str, second: str) -> dict[str, Term]:
-    """combine(first, second) per entry."""
-    names = {f"{a}{k}": f"{b}{k}" for k in terms for a, b in (("s", first), ("t", second))}
-    return {k: renamed(t, names) for k, t in terms.items()}
-
-
-def _values(
-    left: Mapping[str, Term] | None,
-    terms: Mapping[str, Term],
-    other: str,
-    right: Mapping[str, Term] | None = None,
-) -> dict[str, Term]:
-    """What stands for both arguments: one is a combine, the other a state."""
-    given = left if left is not None else right or {}
-    combined, plain = ("s", "t") if left is not None else ("t", "s")
-    op = {k: _variable_op(terms, k) for k in terms}
-    values = {f"{combined}{k}": given[k] for k in terms}
-    return values | {f"{plain}{k}": Term(op[k], name=f"{other}{k}") for k in terms}
-
-
-def _variable_op(terms: Mapping[str, Term], key: str) -> str:
-    stack = list(terms.values())
-    while stack:
-        t = stack.pop()
-        if t.op == "bvar" and t.name[1:] == key:
-            return "bvar"
-        stack += t.args
-    return "var"
+def _adjoined(
+    f: Factor, theorems: Sequence[str], claims: Sequence[Claim | Statement], words: Sequence[str]
+) -> Argued:
+    """An identity with infinities makes one more state, whose laws are those of a missing side."""
+    if not f.is_adjoined():
+        return Argued(tuple(theorems), tuple(claims), tuple(words))
+    more = ["Tang.orElse_assoc", *["Tang.orElse_comm"] * f.monoid.commutative,
+            "Tang.orElse_identity"]  # fmt: skip
+    return Argued((*theorems, *more), tuple(claims), (*words, ADJOINED))

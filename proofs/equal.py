@@ -7,7 +7,8 @@ splitting exponents and the relations exp a · exp (−a) = 1. Nothing here is t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -29,6 +30,30 @@ def canonical(t: Term) -> Key:
         return (t.op, *(canonical(a) for a in t.args))
     t = spread(t)
     return ("poly", *sorted(_reduced(poly(t)).items(), key=repr))
+
+
+def same_boolean(a: Term, b: Term) -> bool:
+    """Whether two booleans agree for all values of their variables."""
+    names = sorted({*_booleans(a), *_booleans(b)})
+    cases = itertools.product((False, True), repeat=len(names))
+    known = (dict(zip(names, values, strict=True)) for values in cases)
+    return all(_truth(a, k) == _truth(b, k) for k in known)
+
+
+def _booleans(t: Term) -> Iterator[str]:
+    if t.op == "bvar":
+        yield t.name
+    for a in t.args:
+        yield from _booleans(a)
+
+
+def _truth(t: Term, known: Mapping[str, bool]) -> bool:
+    if t.op in ("bvar", "btrue", "bfalse"):
+        return known[t.name] if t.op == "bvar" else t.op == "btrue"
+    parts = [_truth(a, known) for a in t.args]
+    if t.op in ("band", "bor"):
+        return all(parts) if t.op == "band" else any(parts)
+    return parts[0] == parts[1] if t.op == "beq" else not parts[0]
 
 
 def poly(t: Term) -> Poly:

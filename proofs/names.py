@@ -1,7 +1,8 @@
 """Which theorem stands behind which rule and which built-in monoid.
 
-Defines `rule_theorems`, `MONOIDS` and `UNPROVED`. Relies on the rules' own rows, which name their
-theorems. That a name exists is no proof that it says the right thing: `pairs` and `combine` are.
+Defines `rule_theorems`, `MONOIDS`, `COMMUTE` and `UNPROVED`. Relies on the rules' own rows, which
+name their theorems. That a name exists is no proof that it says the right thing: `pairs` and
+`combine` are.
 """
 
 from __future__ import annotations
@@ -29,6 +30,24 @@ MONOIDS: Final[Mapping[str, str]] = {
     "top_k": "Tang.topMerge_assoc",
 }
 """Built-in monoid → the theorem that its combine obeys the laws."""
+
+COMMUTE: Final[Mapping[str, str]] = {
+    "sum": "Tang.add_comm_law",
+    "prod": "Tang.mul_comm_law",
+    "count": "Tang.add_comm_law",
+    "max": "Tang.max_comm_law",
+    "min": "Tang.min_comm_law",
+    "any": "Tang.or_comm_law",
+    "all": "Tang.and_comm_law",
+    "argmax": "Tang.argmax_comm",
+    "argmin": "Tang.argmin_comm",
+    "logsumexp": "Tang.logSum_comm",
+    "online_softmax": "Tang.softmax_comm",
+    "welford": "Tang.welford_comm",
+    "product": "Tang.both_comm",
+    "top_k": "Tang.topMerge_comm",
+}
+"""Built-in monoid → the theorem that its combine commutes; the affine scan's does not."""
 
 UNPROVED: Final[Mapping[str, str]] = {
     "top_k": "the theorem is about merged lists; that the compiler's ranks, counted over static "

@@ -26,8 +26,8 @@ class UnsupportedError(Exception):
 class Term:
     """An operation over terms; `name` is the text of a variable.
 
-    Values: var zero one add mul neg inv exp log max min ite;
-    conditions: lt eq and or not true false, and the same over booleans as bvar band bor bnot beq.
+    Values: var zero one add mul neg inv exp log max min ite, and inf -inf, which have no text;
+    conditions: lt eq and or not true false; booleans: bvar band bor bnot beq btrue bfalse.
     """
 
     op: str
@@ -39,32 +39,71 @@ ZERO: Final = Term("zero")
 ONE: Final = Term("one")
 TRUE: Final = Term("true")
 FALSE: Final = Term("false")
+INFINITIES: Final = {"inf": Term("inf"), "-inf": Term("-inf")}
+"""What an identity may be and a finite state is not."""
 _INFIX: Final = {"add": "+", "mul": "*", "lt": "<", "eq": "=", "and": "∧", "or": "∨"}
 _PREFIX: Final = {
     "inv": "inv", "exp": "exp", "log": "log", "max": "max", "min": "min", "band": "and",
     "bor": "or", "bnot": "Bool.not", "beq": "same",
 }  # fmt: skip
-_LEAF: Final = {"zero": "0", "one": "1", "true": "True", "false": "False"}
+_LEAF: Final = {"zero": "0", "one": "1", "true": "True", "false": "False", "btrue": "true",
+                "bfalse": "false"}  # fmt: skip
 
 
 def var(name: str) -> Term:
     return Term("var", name=name)
 
 
+def rank(t: Term) -> int:
+    """−1 and 1 for the infinities, 0 for what is finite."""
+    return {"inf": 1, "-inf": -1}.get(t.op, 0)
+
+
+def infinity(sign: int) -> Term:
+    return INFINITIES["inf" if sign > 0 else "-inf"]
+
+
+def is_finite(t: Term) -> bool:
+    """Whether no infinity occurs in a term."""
+    return rank(t) == 0 and all(map(is_finite, t.args))
+
+
 def add(a: Term, b: Term) -> Term:
+    if rank(a) or rank(b):
+        if rank(a) * rank(b) < 0:
+            raise UnsupportedError("a difference of infinities")
+        return infinity(rank(a) or rank(b))
     return b if a == ZERO else a if b == ZERO else Term("add", (a, b))
 
 
 def mul(a: Term, b: Term) -> Term:
+    if rank(a) or rank(b):
+        signs = [rank(x) or _value(x) or 0 for x in (a, b)]
+        if 0 in signs:
+            raise UnsupportedError("an infinity times what may be zero")
+        return infinity(signs[0] * signs[1])
     if ZERO in (a, b):
         return ZERO
     return b if a == ONE else a if b == ONE else Term("mul", (a, b))
 
 
 def neg(a: Term) -> Term:
+    if rank(a):
+        return infinity(-rank(a))
     if a.op == "neg":
         return a.args[0]
     return a if a == ZERO else Term("neg", (a,))
+
+
+def inverse(a: Term) -> Term:
+    return ZERO if rank(a) else Term("inv", (a,))
+
+
+def power(a: Term) -> Term:
+    """exp a."""
+    if rank(a):
+        return ZERO if rank(a) < 0 else a
+    return Term("exp", (a,))
 
 
 def number(q: Fraction) -> Term:
@@ -118,6 +157,8 @@ def text(t: Term, named: Callable[[Term], str | None] = lambda _: None) -> str:
     known = named(t)
     if known is not None:
         return known
+    if rank(t):
+        raise UnsupportedError("an infinity beside finite values")
     if t.op in ("var", "bvar"):
         return t.name
     if t.op in _LEAF:
@@ -139,12 +180,14 @@ class Reader:
     dims     terms for dims and static axes
     literal  keep x + 0 and x · 1 as they are written
     positions  the term of a comparison or a quotient of coordinates, or None to read it like others
+    natural  names of variables that are positions, so never negative
     """
 
     leaf: Callable[[Expr, tuple[int, ...]], Term]
     dims: Mapping[str, Term] = field(default_factory=dict)
     literal: bool = False
     positions: Callable[[Expr, Mapping[str, Term]], Term | None] = lambda e, dims: None
+    natural: frozenset[str] = frozenset()
 
     def __call__(self, e: Expr) -> Term:
         """The term of an expression."""
@@ -182,29 +225,29 @@ class Reader:
         known = self.positions(e, self.dims)
         if known is not None:
             return known
-        if any(_special(a) for a in e.args):
-            return self._special(e)
+        if self.literal and any(_special(a) for a in e.args):
+            return _compared(e.op, *(INFINITIES.get(_special(a), ONE) for a in e.args))
         a, b = (self(x) for x in e.args)
-        if _is_boolean(a) or _is_boolean(b):
+        if _is_boolean(a) or _is_boolean(b) or e.args[0].sort is BOOL:
             return _boolean(e.op, [a, b])
+        if rank(a) or rank(b):
+            return _compared(e.op, a, b)
+        return self._known(e.op, a, b) or Term(e.op, (a, b))
+
+    def _known(self, op: str, a: Term, b: Term) -> Term | None:
+        """A comparison that numbers decide, or that a variable is a position."""
         x, y = _value(a), _value(b)
         if x is not None and y is not None:
-            return TRUE if (x == y if e.op == "eq" else x < y) else FALSE
-        return Term(e.op, (a, b))
+            return TRUE if (x == y if op == "eq" else x < y) else FALSE
+        if op == "lt" and a.name in self.natural and y is not None and y <= 0:
+            return FALSE
+        return TRUE if op == "lt" and b.name in self.natural and x is not None and x < 0 else None
 
     def _divided(self, e: Expr) -> Term:
         known = self.positions(e, self.dims)
         if known is None:
             raise UnsupportedError(f"the operation {e.op!r}")
         return known
-
-    def _special(self, e: Expr) -> Term:
-        """A comparison with an infinity, for finite values of the other side."""
-        left, right = (_special(a) for a in e.args)
-        if e.op == "eq":
-            return TRUE if left == right else FALSE
-        low, high = left == "-inf" and right != "-inf", right == "inf" and not left
-        return TRUE if low or high else FALSE
 
     def _chosen(self, e: Expr) -> Term:
         condition = self(e.args[0])
@@ -217,9 +260,9 @@ class Reader:
     def _exponential(self, e: Expr) -> Term:
         """exp(x) as exp2(x · log₂e)."""
         (a,) = e.args
-        if a.op == "mul" and any(_constant(x, "log2e") for x in a.args):
-            rest = next(x for x in a.args if not _constant(x, "log2e"))
-            return Term("exp", (self(rest),))
+        rest = _beside(a, "log2e") if a.op == "mul" else None
+        if rest is not None:
+            return power(self(rest))
         raise UnsupportedError("exp2 of anything but x · log2e")
 
     def _folded(self, e: Expr) -> Term:
@@ -231,8 +274,8 @@ class Reader:
         return total
 
     def _constant(self, e: Expr) -> Term:
-        if isinstance(e.payload, str):
-            raise UnsupportedError(f"the constant {e.payload}")
+        if _special(e) and not self.literal:
+            return INFINITIES[_special(e)]
         if not isinstance(e.payload, int | Fraction):
             raise UnsupportedError(f"the constant {e.payload}")
         return number(Fraction(e.payload))
@@ -247,10 +290,9 @@ class Reader:
         return Term("add", (a, b)) if self.literal else add(a, b)
 
     def _product(self, e: Expr) -> Term:
-        if any(_constant(x, "ln2") for x in e.args):
-            rest = next(x for x in e.args if not _constant(x, "ln2"))
-            if rest.op == "log2":
-                return Term("log", (self(rest.args[0]),))
+        rest = _beside(e, "ln2")
+        if rest is not None and rest.op == "log2":
+            return Term("log", (self(rest.args[0]),))
         a, b = (self(x) for x in e.args)
         return Term("mul", (a, b)) if self.literal else mul(a, b)
 
@@ -258,12 +300,24 @@ class Reader:
         a = self(e.args[0])
         return Term("neg", (a,)) if self.literal else neg(a)
 
+    def _number_or_not(self, e: Expr) -> Term:
+        """isnan: false, once the argument is a number."""
+        if not self.literal:
+            self(e.args[0])
+        return FALSE
+
     def _logarithm(self, e: Expr) -> Term:
         """log(x) as log2(x) · ln 2; the product is read here."""
         raise UnsupportedError("log2 of anything that is not times ln2")
 
 
-def _constant(e: Expr, name: str) -> bool:
+def _beside(e: Expr, name: str) -> Expr | None:
+    """The other factor of a product with that constant; None where no factor is it."""
+    a, b = e.args
+    return b if _is_constant(a, name) else a if _is_constant(b, name) else None
+
+
+def _is_constant(e: Expr, name: str) -> bool:
     return e.op == "real" and e.payload == name
 
 
@@ -285,14 +339,24 @@ def _value(t: Term) -> int | None:
     return numbers[0] + numbers[1] if t.op == "add" else numbers[0] * numbers[1]
 
 
+def _compared(op: str, a: Term, b: Term) -> Term:
+    """A comparison with an infinity, for finite values of the other side."""
+    if not all(rank(x) or is_finite(x) for x in (a, b)):
+        raise UnsupportedError("a choice between an infinity and finite values")
+    same = rank(a) == rank(b)
+    return TRUE if (same if op == "eq" else rank(a) < rank(b)) else FALSE
+
+
 def _is_boolean(t: Term) -> bool:
-    return t.op in ("bvar", "band", "bor", "bnot", "beq")
+    return t.op in ("bvar", "band", "bor", "bnot", "beq", "btrue", "bfalse")
 
 
 def _boolean(op: str, args: list[Term]) -> Term:
-    if not all(map(_is_boolean, args)) or op not in ("and", "or", "not", "eq"):
+    known = {TRUE: Term("btrue"), FALSE: Term("bfalse")}
+    parts = tuple(known.get(a, a) for a in args)
+    if not all(map(_is_boolean, parts)) or op not in ("and", "or", "not", "eq"):
         raise UnsupportedError(f"{op!r} over a boolean component and something else")
-    return Term(f"b{op}", tuple(args))
+    return Term(f"b{op}", parts)
 
 
 _HANDLERS: Final[dict[str, Callable[[Reader, Expr], Term]]] = {
@@ -307,10 +371,10 @@ _HANDLERS: Final[dict[str, Callable[[Reader, Expr], Term]]] = {
     "neg": Reader._negated,
     "log2": Reader._logarithm,
     "floordiv": Reader._divided,
-    "recip": lambda r, e: Term("inv", (r(e.args[0]),)),
+    "recip": lambda r, e: inverse(r(e.args[0])),
     "exp2": Reader._exponential,
     "lt": Reader._compared,
     "eq": Reader._compared,
-    "isnan": lambda r, e: FALSE,
+    "isnan": Reader._number_or_not,
     "select": Reader._chosen,
 }

@@ -2,7 +2,7 @@
 
 Defines `TEMPLATES`, which mirror definitions of Tang/Softmax, Tang/Scan, Tang/Argmax and
 Tang/Welford field by field, and `kinds`. Nothing here is trusted: each claim ends in `rfl` or in
-an equality that Lean checks against the definition itself.
+an equality that Lean checks against the definition itself, and Lean checks that each law is stated.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tang.proofs.equal import canonical, prove
-from tang.proofs.session import Claim
+from tang.proofs.equal import canonical, prove, same_boolean
+from tang.proofs.session import Claim, Statement
 from tang.proofs.terms import Term, text, var
 
 ONE_SORT: Final = "variable {K : Type u} "
@@ -22,10 +22,19 @@ TWO_SORTS: Final = (
 
 
 @dataclass(frozen=True, slots=True)
+class Law:
+    """A law of a verified combine: its name, the theorem, and what it must state in Lean."""
+
+    name: str
+    theorem: str
+    goal: str
+
+
+@dataclass(frozen=True, slots=True)
 class Template:
     """A verified combine.
 
-    theorem  the theorem that gives its law
+    laws     "associative", and "commutative" where that holds
     scope    the `variable` line
     state    text of a state from its entries, with {0}, {1} …
     combine  the Lean function
@@ -34,9 +43,11 @@ class Template:
     terms    the entries over s0…, t0…
     lemma    equality of a projection with the term's text, where that is no `rfl`
     modules  what to import
+    states   "" if the laws hold for all states; "counted" where counts are not negative and empty
+             states are one; "present" where positions are not negative
     """
 
-    theorem: str
+    laws: tuple[Law, ...]
     scope: str
     state: str
     combine: str
@@ -45,6 +56,28 @@ class Template:
     terms: tuple[Term, ...]
     modules: tuple[str, ...]
     lemma: str = ""
+    states: str = ""
+
+    @property
+    def name(self) -> str:
+        """The Lean name of the combine, for messages."""
+        return self.laws[0].theorem.removesuffix("_law").removesuffix("_assoc")
+
+    def law(self, name: str) -> Law | None:
+        return next((x for x in self.laws if x.name == name), None)
+
+    def law_claims(self, label: str, names: Sequence[str]) -> list[Statement]:
+        """That the theorems of these laws state them."""
+        return [
+            Statement(f"{label}_{x.name}", self.scope, "", x.goal, (f"exact {x.theorem}",),
+                      x.theorem, self.modules)
+            for x in self.laws if x.name in names
+        ]  # fmt: skip
+
+    def kinds(self, keys: Sequence[str]) -> Kinds:
+        """The algebra of its entries, whose keys are given in order."""
+        mode = "bool" if "Bool" in self.sorts else "ring"
+        return Kinds(mode, self.scope, dict(zip(keys, self.sorts, strict=True)))
 
     def claim(self, i: int, name: str, exported: Term, subject: str) -> Claim:
         """That an exported entry is this entry of the verified combine."""
@@ -131,11 +164,57 @@ _TOP: Final = Term("max", (_v("s0"), _v("t0")))
 _ORDERED: Final = "variable {A : Type u} {I : Type v} [OrderedRing A] [OrderedRing I]"
 
 
-def _simple(theorem: str, scope: str, sort: str, combine: str, op: str) -> Template:
+def _laws(
+    stem: str, function: str, *, suffix: str = "", commutative: bool = True
+) -> tuple[Law, ...]:
+    """Laws that hold for all states."""
+    names = (("associative", "assoc"), ("commutative", "comm"))[: 1 + commutative]
+    return tuple(
+        Law(law, f"Tang.{stem}_{short}{suffix}", f"{law.capitalize()} ({function})")
+        for law, short in names
+    )
+
+
+def _guarded(stem: str, function: str, state: str, holds: tuple[str, str]) -> tuple[Law, ...]:
+    """Laws that hold for some states: those that `holds` says, with {} for the state."""
+
+    def goal(names: str, condition: str, equation: str) -> str:
+        needed = " → ".join(condition.format(x) for x in names if condition)
+        return f"∀ {' '.join(names)} : {state}, {needed}{' → ' if needed else ''}{equation}"
+
+    f = function
+    return (
+        Law("associative", f"Tang.{stem}_assoc",
+            goal("str", holds[0], f"{f} ({f} s t) r = {f} s ({f} t r)")),
+        Law("commutative", f"Tang.{stem}_comm", goal("st", holds[1], f"{f} s t = {f} t s")),
+    )  # fmt: skip
+
+
+def _simple(stem: str, scope: str, sort: str, combine: str, op: str) -> Template:
     """A state that is one value, combined by one operation."""
     sides = tuple(Term("bvar" if sort == "Bool" else "var", name=x) for x in ("s0", "t0"))
-    return Template(f"Tang.{theorem}_assoc_law", scope, "{0}", combine, ("",), (sort,),
-                    (Term(op, sides),), ("Tang.Fold",))  # fmt: skip
+    laws = _laws(stem, f"{combine} : {sort} → {sort} → {sort}", suffix="_law")
+    return Template(laws, scope, "{0}", combine, ("",), (sort,), (Term(op, sides),), ("Tang.Fold",))
+
+
+def _searches() -> Iterator[Template]:
+    """argmax and argmin, and both where nothing at all has a negative position."""
+    for name, key, sign in (("argmax", "x", False), ("argmin", "-x", True)):
+        function = f"argBest (fun x : A => {key})"
+        yield Template(
+            _laws(name, f"{function} : Best A I → Best A I → Best A I"), _ORDERED,
+            "(⟨{0}, {1}⟩ : Best A I)", function, ("best", "at'"), ("A", "I"),
+            (_best(0, sign), _best(1, sign)), ("Tang.Argmax",),
+            f"(argBest_{{0}} (I := I) (fun x : A => {key}) {{1}} {{2}}).symm",
+        )  # fmt: skip
+        function = f"argOrNone (fun x : A => {key})"
+        yield Template(
+            _guarded(f"{name}_or_none", f"argOrNone (fun x : A => {key})", "Best A I",
+                     ("", "¬ {}.at' < 0")),
+            _ORDERED, "(⟨{0}, {1}⟩ : Best A I)", function, ("best", "at'"), ("A", "I"),
+            (_best_or_none(0, sign), _best_or_none(1, sign)), ("Tang.Argmax",),
+            f"(argOrNone_{{0}} (I := I) (fun x : A => {key}) {{1}} {{2}}).symm", "present",
+        )  # fmt: skip
 
 
 TEMPLATES: Final = (
@@ -145,30 +224,20 @@ TEMPLATES: Final = (
     _simple("min", ONE_SORT + "[OrderedRing K]", "K", "min", "min"),
     _simple("or", "", "Bool", "or", "bor"),
     _simple("and", "", "Bool", "and", "band"),
-    Template("Tang.softmax_assoc", TWO_SORTS, "(⟨{0}, {1}, {2}⟩ : Soft A K)", "softmax",
-             ("m", "l", "a"), ("A", "K", "K"), (_TOP, _rescaled(1), _rescaled(2)),
+    Template(_laws("softmax", "softmax : Soft A K → Soft A K → Soft A K"), TWO_SORTS,
+             "(⟨{0}, {1}, {2}⟩ : Soft A K)", "softmax", ("m", "l", "a"), ("A", "K", "K"),
+             (_TOP, _rescaled(1), _rescaled(2)), ("Tang.Softmax",)),
+    Template(_laws("logSum", "logSum : LogSum A K → LogSum A K → LogSum A K"), TWO_SORTS,
+             "(⟨{0}, {1}⟩ : LogSum A K)", "logSum", ("m", "l"), ("A", "K"), (_TOP, _rescaled(1)),
              ("Tang.Softmax",)),
-    Template("Tang.logSum_assoc", TWO_SORTS, "(⟨{0}, {1}⟩ : LogSum A K)", "logSum",
-             ("m", "l"), ("A", "K"), (_TOP, _rescaled(1)), ("Tang.Softmax",)),
-    Template("Tang.affine_assoc", ONE_SORT + "[CommRing K]", "(⟨{0}, {1}⟩ : Step K)", "affine",
-             ("a", "b"), ("K", "K"),
+    Template(_laws("affine", "affine : Step K → Step K → Step K", commutative=False),
+             ONE_SORT + "[CommRing K]", "(⟨{0}, {1}⟩ : Step K)", "affine", ("a", "b"), ("K", "K"),
              (_mul(_v("t0"), _v("s0")), _add(_mul(_v("t0"), _v("s1")), _v("t1"))), ("Tang.Scan",)),
-    Template("Tang.argmax_assoc", _ORDERED, "(⟨{0}, {1}⟩ : Best A I)", "argBest (fun x : A => x)",
-             ("best", "at'"), ("A", "I"), (_best(0, False), _best(1, False)), ("Tang.Argmax",),
-             "(argBest_{0} (I := I) (fun x : A => x) {1} {2}).symm"),
-    Template("Tang.argmin_assoc", _ORDERED, "(⟨{0}, {1}⟩ : Best A I)", "argBest (fun x : A => -x)",
-             ("best", "at'"), ("A", "I"), (_best(0, True), _best(1, True)), ("Tang.Argmax",),
-             "(argBest_{0} (I := I) (fun x : A => -x) {1} {2}).symm"),
-    *(
-        Template(f"Tang.{name}_or_none_assoc", _ORDERED, "(⟨{0}, {1}⟩ : Best A I)",
-                 f"argOrNone (fun x : A => {key})", ("best", "at'"), ("A", "I"),
-                 (_best_or_none(0, sign), _best_or_none(1, sign)), ("Tang.Argmax",),
-                 f"(argOrNone_{{0}} (I := I) (fun x : A => {key}) {{1}} {{2}}).symm")
-        for name, key, sign in (("argmax", "x", False), ("argmin", "-x", True))
-    ),
-    Template("Tang.welford_assoc", ONE_SORT + "[OrderedField K]",
-             "(⟨{0}, {1}, {2}⟩ : Moments K)", "mergeMoments", ("n", "mean", "m2"), ("K", "K", "K"),
-             (_moments(0), _moments(1), _moments(2)), ("Tang.Welford",)),
+    *_searches(),
+    Template(_guarded("welford", "mergeMoments", "Moments K", ("0 ≤ {}.n", "Counted {}")),
+             ONE_SORT + "[OrderedField K]", "(⟨{0}, {1}, {2}⟩ : Moments K)", "mergeMoments",
+             ("n", "mean", "m2"), ("K", "K", "K"), (_moments(0), _moments(1), _moments(2)),
+             ("Tang.Welford",), states="counted"),
 )  # fmt: skip
 
 
@@ -180,17 +249,28 @@ class Kinds:
     scope: str
     types: dict[str, str]
 
-    def claim(
-        self, name: str, a: Term, b: Term, tactics: Sequence[str], subject: str, key: str
-    ) -> Claim:
+    def same(self, a: Term, b: Term) -> bool:
+        """Whether two terms of this algebra are equal, as far as their canonical forms tell."""
+        return same_boolean(a, b) if self.mode == "bool" else canonical(a) == canonical(b)
+
+    def claim(self, name: str, a: Term, b: Term, subject: str, key: str) -> Claim:
         """That two terms are equal, for all states."""
+        tactics = self._cases(a, b) if self.mode == "bool" else prove(a, b)
         used = sorted({*_names(a), *_names(b)})
         binders = " ".join(f"({x} : {self.types[x[1:]]})" for x in used)
         return Claim(name, self.scope, binders, text(a), self.types[key], text(b),
                      (f"show {text(a)} = {text(b)}", *tactics), subject,
                      ("Tang.Lattice",))  # fmt: skip
 
-    def cases(self, a: Term, b: Term) -> list[str]:
+    def equation(self, name: str, a: Term, b: Term, subject: str) -> Statement:
+        """The same without a definition of its own."""
+        used = sorted({*_names(a), *_names(b)})
+        binders = " ".join(f"({x} : {self.types[x[1:]]})" for x in used)
+        tactics = self._cases(a, b) if self.mode == "bool" else prove(a, b)
+        return Statement(name, self.scope, binders, f"{text(a)} = {text(b)}", tuple(tactics),
+                         subject, ("Tang.Lattice",))  # fmt: skip
+
+    def _cases(self, a: Term, b: Term) -> list[str]:
         """All cases of boolean states."""
         used = sorted({*_names(a), *_names(b)})
         return [" <;> ".join([*(f"cases {x}" for x in used), "rfl"])]

@@ -154,6 +154,22 @@ theorem argOrNone_assoc (key : A → B) (inj : ∀ {a b}, key a = key b → a = 
     exact ht
   · rw [if_neg h]
     exact hs
+/-- What is there stays there. -/
+theorem argOrNone_present (key : A → B) (s t : Best A I) (hs : ¬ s.at' < 0) (ht : ¬ t.at' < 0) :
+    ¬ (argOrNone key s t).at' < 0 := by
+  rw [argOrNone_at', if_neg ht, if_neg hs]
+  by_cases h : Beats key s t
+  · rw [if_pos h]
+    exact ht
+  · rw [if_neg h]
+    exact hs
+theorem argOrNone_comm (key : A → B) (inj : ∀ {a b}, key a = key b → a = b) (s t : Best A I)
+    (hs : ¬ s.at' < 0) (ht : ¬ t.at' < 0) : argOrNone key s t = argOrNone key t s :=
+  optional_comm (argBest_comm key inj) (fun s => s.at' < 0) hs ht
+theorem argmax_or_none_comm [TotalOrder A] (s t : Best A I) (hs : ¬ s.at' < 0) (ht : ¬ t.at' < 0) :
+    argOrNone (fun x : A => x) s t = argOrNone (fun x : A => x) t s := argOrNone_comm _ (fun h => h) s t hs ht
+theorem argmin_or_none_comm [OrderedRing A] (s t : Best A I) (hs : ¬ s.at' < 0) (ht : ¬ t.at' < 0) :
+    argOrNone (fun x : A => -x) s t = argOrNone (fun x : A => -x) t s := argOrNone_comm _ neg_injective s t hs ht
 theorem argmax_or_none_assoc [TotalOrder A] : Associative (argOrNone (I := I) (fun x : A => x)) :=
   argOrNone_assoc _ (fun h => h)
 theorem argmin_or_none_assoc [OrderedRing A] : Associative (argOrNone (I := I) (fun x : A => -x)) :=

@@ -409,6 +409,18 @@ Written by `python -m tang.proofs.snapshot`; the gate compares it with the sourc
 #print axioms Tang.or_assoc_law
 #check @Tang.and_assoc_law
 #print axioms Tang.and_assoc_law
+#check @Tang.add_comm_law
+#print axioms Tang.add_comm_law
+#check @Tang.mul_comm_law
+#print axioms Tang.mul_comm_law
+#check @Tang.max_comm_law
+#print axioms Tang.max_comm_law
+#check @Tang.min_comm_law
+#print axioms Tang.min_comm_law
+#check @Tang.or_comm_law
+#print axioms Tang.or_comm_law
+#check @Tang.and_comm_law
+#print axioms Tang.and_comm_law
 #check @Tang.tree_fold
 #print axioms Tang.tree_fold
 #check @Tang.orElse_assoc
@@ -425,6 +437,8 @@ Written by `python -m tang.proofs.snapshot`; the gate compares it with the sourc
 #print axioms Tang.optional_both
 #check @Tang.optional_assoc
 #print axioms Tang.optional_assoc
+#check @Tang.optional_comm
+#print axioms Tang.optional_comm
 #check @Tang.Soft.ext
 #print axioms Tang.Soft.ext
 #check @Tang.softmax_comm
@@ -487,6 +501,14 @@ Written by `python -m tang.proofs.snapshot`; the gate compares it with the sourc
 #print axioms Tang.argOrNone_at'
 #check @Tang.argOrNone_assoc
 #print axioms Tang.argOrNone_assoc
+#check @Tang.argOrNone_present
+#print axioms Tang.argOrNone_present
+#check @Tang.argOrNone_comm
+#print axioms Tang.argOrNone_comm
+#check @Tang.argmax_or_none_comm
+#print axioms Tang.argmax_or_none_comm
+#check @Tang.argmin_or_none_comm
+#print axioms Tang.argmin_or_none_comm
 #check @Tang.argmax_or_none_assoc
 #print axioms Tang.argmax_or_none_assoc
 #check @Tang.argmin_or_none_assoc
@@ -755,6 +777,22 @@ Written by `python -m tang.proofs.snapshot`; the gate compares it with the sourc
 #print axioms Tang.add_ne_zero
 #check @Tang.welford_assoc
 #print axioms Tang.welford_assoc
+#check @Tang.count_sum
+#print axioms Tang.count_sum
+#check @Tang.welford_counts
+#print axioms Tang.welford_counts
+#check @Tang.counted_nothing
+#print axioms Tang.counted_nothing
+#check @Tang.counted_some
+#print axioms Tang.counted_some
+#check @Tang.welford_counted
+#print axioms Tang.welford_counted
+#check @Tang.counted_empty
+#print axioms Tang.counted_empty
+#check @Tang.welford_comm
+#print axioms Tang.welford_comm
+#check @Tang.welford_identity
+#print axioms Tang.welford_identity
 #check @Tang.one_ne_zero
 #print axioms Tang.one_ne_zero
 #check @Tang.count_nonneg
@@ -799,6 +837,26 @@ Written by `python -m tang.proofs.snapshot`; the gate compares it with the sourc
 #print axioms Tang.eq_of_cofactors
 #check @Tang.add_zeros
 #print axioms Tang.add_zeros
+#check @Tang.sign_add
+#print axioms Tang.sign_add
+#check @Tang.sign_max_left
+#print axioms Tang.sign_max_left
+#check @Tang.sign_max_right
+#print axioms Tang.sign_max_right
+#check @Tang.sign_if
+#print axioms Tang.sign_if
+#check @Tang.sign_neg
+#print axioms Tang.sign_neg
+#check @Tang.sign_abs
+#print axioms Tang.sign_abs
+#check @Tang.sign_square
+#print axioms Tang.sign_square
+#check @Tang.sign_one
+#print axioms Tang.sign_one
+#check @Tang.positive_one
+#print axioms Tang.positive_one
+#check @Tang.positive_add
+#print axioms Tang.positive_add
 #check @Tang.foldWhere_until
 #print axioms Tang.foldWhere_until
 #check @Tang.foldWhere_true

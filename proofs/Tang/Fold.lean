@@ -187,6 +187,20 @@ theorem or_assoc_law : Associative or
 theorem and_assoc_law : Associative and
   | .true, _, _ => rfl
   | .false, _, _ => rfl
+theorem add_comm_law {K : Type u} [CommSemiring K] : Commutative (fun a b : K => a + b) := add_comm
+theorem mul_comm_law {K : Type u} [CommSemiring K] : Commutative (fun a b : K => a * b) := mul_comm
+theorem max_comm_law {A : Type u} [TotalOrder A] : Commutative (max (A := A)) := max_comm
+theorem min_comm_law {A : Type u} [TotalOrder A] : Commutative (min (A := A)) := min_comm
+theorem or_comm_law : Commutative or
+  | .true, .true => rfl
+  | .true, .false => rfl
+  | .false, .true => rfl
+  | .false, .false => rfl
+theorem and_comm_law : Commutative and
+  | .true, .true => rfl
+  | .true, .false => rfl
+  | .false, .true => rfl
+  | .false, .false => rfl
 
 /-! ## Trees -/
 /-- A reduction tree. -/
@@ -251,5 +265,9 @@ theorem optional_assoc (assoc : Associative op) (none : α → Prop) [∀ s, Dec
         rw [optional_left none hs ht, optional_left none hs k]
       · rw [optional_both none hs ht, optional_both none ht hr, optional_both none (closed s t hs ht) hr,
           optional_both none hs (closed t r ht hr), assoc]
+/-- Of two states that are there the order does not matter; of two missing ones it is the left that stays. -/
+theorem optional_comm (comm : Commutative op) (none : α → Prop) [∀ s, Decidable (none s)] {s t : α}
+    (hs : ¬ none s) (ht : ¬ none t) : optional none op s t = optional none op t s := by
+  rw [optional_both none hs ht, optional_both none ht hs, comm]
 end
 end Tang

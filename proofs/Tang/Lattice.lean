@@ -163,6 +163,51 @@ theorem eq_of_cofactors {a b r : K} (h : a - b = r) (k : r = 0) : a = b := eq_of
 theorem add_zeros {a b : K} (h : a = 0) (k : b = 0) : a + b = 0 := by rw [h, k, add_zero]
 end
 
+/-! ## What is not negative -/
+section
+variable {K : Type u} [OrderedRing K]
+theorem sign_add {a b : K} (ha : 0 ≤ a) (hb : 0 ≤ b) : 0 ≤ a + b := by
+  have h := add_le_add ha hb
+  rw [add_zero] at h
+  exact h
+theorem sign_max_left {a b : K} (ha : 0 ≤ a) : 0 ≤ max a b := le_trans ha (le_max_left a b)
+theorem sign_max_right {a b : K} (hb : 0 ≤ b) : 0 ≤ max a b := le_trans hb (le_max_right a b)
+theorem sign_if {c : Prop} [Decidable c] {a b : K} (ha : 0 ≤ a) (hb : 0 ≤ b) : 0 ≤ if c then a else b := by
+  by_cases h : c
+  · rw [if_pos h]
+    exact ha
+  · rw [if_neg h]
+    exact hb
+theorem sign_neg {a : K} (h : a ≤ 0) : 0 ≤ -a := by
+  have k := add_le_add_right (-a) h
+  rw [add_neg, zero_add] at k
+  exact k
+/-- An absolute value, as the compiler writes it. -/
+theorem sign_abs (a : K) : 0 ≤ if a < 0 then -a else a := by
+  by_cases h : a < 0
+  · rw [if_pos h]
+    exact sign_neg (le_of_lt h)
+  · rw [if_neg h]
+    exact not_not h
+theorem sign_square (a : K) : 0 ≤ a * a := by
+  cases le_total 0 a with
+  | inl h => exact mul_nonneg h h
+  | inr h =>
+    have s := mul_nonneg (sign_neg h) (sign_neg h)
+    rw [show -a * -a = a * a from ring_eq [a] (by rfl)] at s
+    exact s
+theorem sign_one : (0 : K) ≤ 1 := by
+  have s := sign_square (1 : K)
+  rw [mul_one] at s
+  exact s
+theorem positive_one : (0 : K) < 1 := lt_of_le_of_ne sign_one zero_ne_one
+theorem positive_add {a b : K} (ha : 0 < a) (hb : 0 ≤ b) : 0 < a + b := by
+  apply lt_of_lt_of_le ha
+  have h := add_le_add (le_refl a) hb
+  rw [add_zero] at h
+  exact h
+end
+
 /-! ## Booleans -/
 /-- Whether two booleans are equal. -/
 def same (a b : Bool) : Bool := cond a b b.not

@@ -120,6 +120,49 @@ theorem welford_assoc (s t r : Moments K) (hs : 0 ≤ s.n) (ht : 0 ≤ t.n) (hr 
             add_assoc]
         · rw [welford_squares kt zr all, welford_squares zs zt st, welford_squares zs kr all',
             welford_squares zt zr tr, add_assoc]
+theorem count_sum {a b : K} (ha : 0 ≤ a) (hb : 0 ≤ b) : 0 ≤ a + b := by
+  have h := add_le_add ha hb
+  rw [add_zero] at h
+  exact h
+theorem welford_counts (s t : Moments K) (hs : 0 ≤ s.n) (ht : 0 ≤ t.n) : 0 ≤ (mergeMoments s t).n := count_sum hs ht
+/-- What folds reach: counts are not negative, and where nothing was counted the rest is zero. -/
+def Counted (s : Moments K) : Prop := 0 ≤ s.n ∧ (s.n = 0 → s.mean = 0 ∧ s.m2 = 0)
+theorem counted_nothing : Counted (⟨0, 0, 0⟩ : Moments K) := ⟨le_refl 0, fun _ => ⟨rfl, rfl⟩⟩
+theorem counted_some (n x y : K) (h : 0 < n) : Counted (⟨n, x, y⟩ : Moments K) :=
+  ⟨le_of_lt h, fun e => absurd e.symm (ne_of_lt h)⟩
+theorem welford_counted (s t : Moments K) (hs : Counted s) (ht : Counted t) : Counted (mergeMoments s t) := by
+  refine ⟨count_sum hs.left ht.left, ?_⟩
+  intro h
+  by_cases zt : t.n = 0
+  · have zs : s.n + t.n = 0 := h
+    rw [zt, add_zero] at zs
+    rw [welford_left zs]
+    exact ht.right zt
+  · exact absurd h (add_ne_zero hs.left ht.left zt)
+/-- Two empty states are the same one: elsewhere the right one would stay, and the order would matter. -/
+theorem counted_empty {s t : Moments K} (hs : Counted s) (ht : Counted t) (zs : s.n = 0) (zt : t.n = 0) : s = t :=
+  Moments.ext (zs.trans zt.symm) ((hs.right zs).left.trans (ht.right zt).left.symm)
+    ((hs.right zs).right.trans (ht.right zt).right.symm)
+theorem welford_comm (s t : Moments K) (hs : Counted s) (ht : Counted t) : mergeMoments s t = mergeMoments t s := by
+  by_cases zs : s.n = 0
+  · rw [welford_left zs]
+    by_cases zt : t.n = 0
+    · rw [welford_left zt]
+      exact counted_empty ht hs zt zs
+    · rw [welford_right zt zs]
+  · by_cases zt : t.n = 0
+    · rw [welford_left zt, welford_right zs zt]
+    · have st : s.n + t.n ≠ 0 := add_ne_zero hs.left ht.left zt
+      have ts : t.n + s.n ≠ 0 := add_ne_zero ht.left hs.left zs
+      apply moments_of_sums (show (mergeMoments s t).n ≠ 0 from st)
+      · exact add_comm _ _
+      · rw [welford_total zs zt st, welford_total zt zs ts, add_comm]
+      · rw [welford_squares zs zt st, welford_squares zt zs ts, add_comm]
+theorem welford_identity (s : Moments K) (hs : Counted s) :
+    mergeMoments ⟨0, 0, 0⟩ s = s ∧ mergeMoments s ⟨0, 0, 0⟩ = s := by
+  refine ⟨welford_left rfl, ?_⟩
+  rw [welford_comm s ⟨0, 0, 0⟩ hs counted_nothing]
+  exact welford_left rfl
 /-- The fold over `x 0 … x n`. -/
 def welfordFold (n : Nat) (x : Nat → K) : Moments K :=
   fold mergeMoments ⟨1, x 0, 0⟩ n (fun i => ⟨1, x (Nat.succ i), 0⟩)

@@ -12,6 +12,7 @@ from tang.proofs.equal import canonical, prove
 from tang.proofs.terms import Reader, Term, UnsupportedError, number, text, var
 
 X, Y, Z = (arg(i) for i in range(3))
+LN2, LOG2E, LOW, HIGH = (named(n) for n in ("ln2", "log2e", "-inf", "inf"))
 
 
 def leaf(e: Expr, _: tuple[int, ...]) -> Term:
@@ -39,12 +40,42 @@ def test_an_expression_is_read_as_what_it_means_over_finite_values(expr, wanted)
 
 @pytest.mark.parametrize(
     "expr",
-    [apply("sin", X), apply("exp2", X), apply("log2", X), named("pi"), real(1000)],
-    ids=["sin", "exp2", "log2", "pi", "large"],
-)
+    [apply("sin", X), apply("exp2", X), apply("log2", X), named("pi"), real(1000),
+     apply("mul", LN2, LN2), apply("exp2", apply("mul", LOG2E, LOG2E)),
+     apply("exp2", apply("mul", X, Y)), apply("mul", LN2, X), named("nan")],
+    ids=["sin", "exp2", "log2", "pi", "large", "ln2-twice", "log2e-twice", "exp2-product", "ln2",
+         "nan"],
+)  # fmt: skip
 def test_what_has_no_word_is_refused(expr):
     with pytest.raises(UnsupportedError):
         read(expr)
+
+
+@pytest.mark.parametrize(
+    ("expr", "wanted"),
+    [(exp(LOW), "0"), (apply("recip", HIGH), "0"), (maximum(LOW, X), "x"), (minimum(X, HIGH), "x"),
+     (maximum(apply("add", LOW, X), Y), "y"), (select(apply("eq", LOW, LOW), X, Y), "x"),
+     (select(apply("lt", apply("mul", real(-2), HIGH), X), X, Y), "x")],
+    ids=["exp", "recip", "max", "min", "add", "eq", "mul"],
+)  # fmt: skip
+def test_infinities_are_decided_where_they_meet_finite_values(expr, wanted):
+    assert text(read(expr)) == wanted
+
+
+@pytest.mark.parametrize(
+    "expr",
+    [apply("add", HIGH, LOW), apply("mul", HIGH, X), apply("mul", real(0), LOW),
+     apply("isnan", sub(HIGH, HIGH)), apply("lt", select(apply("lt", X, Y), LOW, Z), HIGH)],
+    ids=["difference", "unknown-sign", "zero", "isnan", "choice"],
+)  # fmt: skip
+def test_what_infinities_may_make_of_nan_is_refused(expr):
+    with pytest.raises(UnsupportedError):
+        read(expr)
+
+
+def test_an_infinity_has_no_text():
+    with pytest.raises(UnsupportedError, match="infinity"):
+        text(read(HIGH))
 
 
 EQUAL = {

@@ -1,0 +1,158 @@
+"""One factor of a monoid as exact terms: its entries, and the same with an identity put in.
+
+Defines `Entry`, `Factor` and `factors_of`. Relies on `terms` to read expressions. An identity may
+hold infinities, which no finite state does; what a combine makes of them is read, not proved.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+from tang.ir.expr import BOOL, INDEX, REAL, Expr
+from tang.ir.monoid import Monoid
+from tang.proofs.terms import Reader, Term, UnsupportedError, is_finite, number
+
+SIDES: Final = "str"
+"""Prefixes of the variables of three states."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One scalar of a state.
+
+    key       its name without a side: component and coordinates
+    label     the component's name with coordinates, for messages
+    combine   its combine over `s…` and `t…`
+    identity  what the identity holds there, or None
+    expr      the combine as the compiler holds it
+    lift      the lift, likewise
+    dims      its coordinates
+    """
+
+    key: str
+    label: str
+    component: int
+    boolean: bool
+    combine: Term
+    identity: Term | None
+    expr: Expr
+    lift: Expr
+    dims: Mapping[str, Term]
+
+    def variable(self, side: str) -> Term:
+        """The entry of a state."""
+        return Term("bvar" if self.boolean else "var", name=f"{side}{self.key}")
+
+
+@dataclass(frozen=True, slots=True)
+class Factor:
+    """Entries whose combines read each other, and which of their variables are positions."""
+
+    monoid: Monoid
+    entries: tuple[Entry, ...]
+    positions: frozenset[str]
+
+    def with_identity(self, sides: str) -> Iterator[Term]:
+        """Every entry's combine where these sides are the identity; the other is finite."""
+        known = {f"{s}{e.key}": e.identity for s in sides for e in self.entries}
+
+        def leaf(e: Expr, at: tuple[int, ...]) -> Term:
+            t = leaf_of(e, at)
+            return known.get(t.name) or t
+
+        for e in self.entries:
+            yield Reader(leaf, e.dims, natural=self.positions)(e.expr)
+
+    def lifted(self, e: Entry) -> Term | None:
+        """The lift of an entry over u0, u1 …; None if the algebra has no word for it."""
+        try:
+            return Reader(_input, e.dims)(e.lift)
+        except UnsupportedError:
+            return None
+
+    def is_adjoined(self) -> bool:
+        """Whether the identity is a state beside the finite ones."""
+        return any(e.identity is not None and not is_finite(e.identity) for e in self.entries)
+
+
+def name_of(side: str, component: int, at: tuple[int, ...]) -> str:
+    return "_".join([f"{side}{component}", *map(str, at)])
+
+
+def leaf_of(e: Expr, at: tuple[int, ...]) -> Term:
+    """The variable of an entry of a state."""
+    side, i = e.payload if isinstance(e.payload, tuple) else (0, 0)
+    op = "bvar" if e.sort is BOOL else "var"
+    return Term(op, name=name_of(SIDES[int(side)], int(i), at))
+
+
+def _input(e: Expr, _: tuple[int, ...]) -> Term:
+    return Term("bvar" if e.sort is BOOL else "var", name=f"u{e.payload}")
+
+
+def factors_of(m: Monoid) -> list[Factor]:
+    """The factors of a product; a monoid that is none is its own."""
+    entries = _entries(m)
+    found = []
+    for group in _groups(entries):
+        chosen = tuple(entries[i] for i in group)
+        found.append(Factor(m, chosen, _positions(m, chosen)))
+    return found
+
+
+def _entries(m: Monoid) -> list[Entry]:
+    """Every scalar of the state."""
+    sizes = {a.name: a.size for a in m.axes}
+    found = []
+    for i, (c, e) in enumerate(zip(m.components, m.combine, strict=True)):
+        for at in itertools.product(*(range(sizes[a]) for a in c.axes)):
+            dims = {a: number(Fraction(n)) for a, n in zip(c.axes, at, strict=True)}
+            identity = None if m.identity is None else Reader(leaf_of, dims)(m.identity[i])
+            label = f"{c.name}[{', '.join(map(str, at))}]" if at else c.name
+            combine = Reader(leaf_of, dims)(e)
+            if not is_finite(combine):
+                raise UnsupportedError("an infinity that two finite states give")
+            found.append(Entry(name_of("", i, at), label, i, c.sort is BOOL, combine, identity, e,
+                               m.lift[i], dims))  # fmt: skip
+    return found
+
+
+def variables(t: Term) -> Iterator[str]:
+    """The names that occur in a term."""
+    if t.op in ("var", "bvar"):
+        yield t.name
+    for a in t.args:
+        yield from variables(a)
+
+
+def _groups(entries: Sequence[Entry]) -> list[list[int]]:
+    """Entries whose combines read each other: the factors of a product."""
+    place = {e.key: i for i, e in enumerate(entries)}
+    group = list(range(len(entries)))
+
+    def root(i: int) -> int:
+        while group[i] != i:
+            i = group[i]
+        return i
+
+    for i, e in enumerate(entries):
+        for name in variables(e.combine):
+            if name[1:] not in place:
+                raise UnsupportedError(f"a coordinate outside its axis in {e.label}")
+            group[root(place[name[1:]])] = root(i)
+    found: dict[int, list[int]] = {}
+    for i in range(len(entries)):
+        found.setdefault(root(i), []).append(i)
+    return list(found.values())
+
+
+def _positions(m: Monoid, entries: Sequence[Entry]) -> frozenset[str]:
+    """Variables of indices beside a real: positions, which are never negative."""
+    sorts = {e.key: m.components[e.component].sort for e in entries}
+    if REAL not in sorts.values():
+        return frozenset()
+    return frozenset(f"{side}{k}" for k, sort in sorts.items() if sort is INDEX for side in SIDES)

@@ -1,0 +1,68 @@
+"""The semigroup laws of a combine that is no verified one, as claims about its exported terms.
+
+Defines `law_claims` and `not_commuting`. Relies on `equal` for canonical forms and tactics. It says
+nothing about identities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from tang.proofs.equal import canonical
+from tang.proofs.factor import Entry, Factor
+from tang.proofs.session import Claim
+from tang.proofs.substitute import renamed, substituted
+from tang.proofs.terms import Term
+from tang.proofs.verified import Kinds
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A law that the canonical forms deny, and the entry where they do."""
+
+    law: str
+    entry: Entry
+
+
+def law_claims(f: Factor, kinds: Kinds, label: str) -> list[Claim] | Broken:
+    """Claims of associativity, and of commutativity where it is promised."""
+    terms = {e.key: e.combine for e in f.entries}
+    claims: list[Claim] = []
+    for law, left, right in _equations(f, terms):
+        for e in f.entries:
+            a, b = left[e.key], right[e.key]
+            if not kinds.same(a, b):
+                return Broken(law, e)
+            claims.append(kinds.claim(f"{label}_{law}_{e.key}", a, b, e.label, e.key))
+    return claims
+
+
+def not_commuting(f: Factor) -> Entry:
+    """The first entry whose combine changes when the sides are exchanged."""
+    terms = {e.key: e.combine for e in f.entries}
+    turned = _joined(terms, "t", "s")
+    changed = (e for e in f.entries if canonical(terms[e.key]) != canonical(turned[e.key]))
+    return next(changed, f.entries[0])
+
+
+def _equations(
+    f: Factor, terms: Mapping[str, Term]
+) -> Iterator[tuple[str, dict[str, Term], dict[str, Term]]]:
+    """Law → both sides per entry."""
+    st, tr = _joined(terms, "s", "t"), _joined(terms, "t", "r")
+    last = {f"t{e.key}": e.variable("r") for e in f.entries}
+    first = {f"s{e.key}": e.variable("s") for e in f.entries}
+    combined = {f"s{k}": t for k, t in st.items()} | last
+    nested = first | {f"t{k}": t for k, t in tr.items()}
+    left = {k: substituted(t, combined) for k, t in terms.items()}
+    right = {k: substituted(t, nested) for k, t in terms.items()}
+    yield "associative", left, right
+    if f.monoid.commutative:
+        yield "commutative", st, _joined(terms, "t", "s")
+
+
+def _joined(terms: Mapping[str, Term], first: str, second: str) -> dict[str, Term]:
+    """combine(first, second) per entry."""
+    names = {f"{a}{k}": f"{b}{k}" for k in terms for a, b in (("s", first), ("t", second))}
+    return {k: renamed(t, names) for k, t in terms.items()}
