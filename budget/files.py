@@ -101,13 +101,44 @@ def _check_sort(place: str, name: str, array: Array, sort: Sort) -> None:
 
 def read_npz(path: Path) -> dict[str, Array]:
     """Every array of an .npz file; pickled ones are refused."""
+    with path.open("rb") as file:
+        start = file.read(6)
+    if start == b"\x93NUMPY":
+        raise BudgetError(
+            f"{path} holds one array without a name, as np.save writes it: save the inputs by "
+            "their names with np.savez(path, NAME=array, …)"
+        )
+    if start[:4] not in (b"PK\x03\x04", b"PK\x05\x06"):
+        raise BudgetError(
+            f"{path} is no .npz file: {_begins(start)}, and an .npz file is a zip archive of "
+            "arrays, as np.savez(path, NAME=array, …) writes it"
+        )
     try:
-        with np.load(path, allow_pickle=False) as held:
-            if not isinstance(held, np.lib.npyio.NpzFile):
-                raise BudgetError(f"{path}: one array without a name; save with np.savez(name=…)")
-            return {name: _kept(path, name, held[name]) for name in held.files}
-    except (ValueError, zipfile.BadZipFile, EOFError, KeyError, zlib.error) as e:
-        raise BudgetError(f"{path} is no .npz file of plain arrays: {e}") from e
+        with zipfile.ZipFile(path) as archive:
+            return {n.removesuffix(".npy"): _member(path, archive, n) for n in archive.namelist()}
+    except (zipfile.BadZipFile, EOFError, zlib.error, NotImplementedError, RuntimeError) as e:
+        raise BudgetError(f"{path} is no whole .npz file: its zip archive is damaged ({e})") from e
+
+
+def _begins(start: bytes) -> str:
+    return f"it begins with {start!r}" if start else "it is empty"
+
+
+def _member(path: Path, archive: zipfile.ZipFile, member: str) -> Array:
+    """One array of an archive; never anything that is pickled."""
+    name = member.removesuffix(".npy")
+    if name == member:
+        raise BudgetError(f"{path}: {member!r} is no array: an .npz file holds .npy files alone")
+    with archive.open(member) as file:
+        try:
+            found = np.lib.format.read_array(file, allow_pickle=False)
+        except (ValueError, MemoryError) as e:
+            objects = "Object arrays" in str(e)
+            reason = "holds Python objects, which are not read: save numbers" if objects else (
+                f"is no whole array of NumPy ({e})"
+            )  # fmt: skip
+            raise BudgetError(f"{path}: tensor {name!r} {reason}") from e
+    return _kept(path, name, np.asarray(found))
 
 
 def _kept(path: Path, name: str, array: Array) -> Array:
@@ -136,10 +167,16 @@ def read_safetensors(path: Path) -> dict[str, Array]:
 
 def _header(path: Path, data: bytes) -> tuple[dict[str, Any], memoryview]:
     if len(data) < 8:
-        raise BudgetError(f"{path}: {len(data)} bytes are too few for a .safetensors file")
+        raise BudgetError(
+            f"{path} is no .safetensors file: {len(data)} bytes are too few, it begins with the "
+            "length of its header in 8 bytes"
+        )
     length = int.from_bytes(data[:8], "little")
     if length > MAX_HEADER or length > len(data) - 8:
-        raise BudgetError(f"{path}: a header of {length} bytes in a file of {len(data)}")
+        raise BudgetError(
+            f"{path} is no .safetensors file: its first 8 bytes stand for a header of {length} "
+            f"bytes, in a file of {len(data)}"
+        )
     try:
         found = json.loads(data[8 : 8 + length].decode("utf-8"), object_pairs_hook=_unique)
     except (ValueError, RecursionError) as e:

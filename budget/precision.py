@@ -79,7 +79,7 @@ def precise_from(value: object, graph: Graph) -> Precise:
     if isinstance(value, Mapping):
         return precise_from_json(json.dumps(dict(value)))
     if isinstance(value, Path):
-        return precise_from_json(_read(value))
+        return _of_file(value)
     if not isinstance(value, str):
         raise ScheduleError(f"a precision is a preset, JSON or a Schedule, not {value!r}")
     if value in PRESETS:
@@ -87,17 +87,22 @@ def precise_from(value: object, graph: Graph) -> Precise:
     if value.lstrip().startswith("{"):
         return precise_from_json(value)
     if Path(value).suffix == ".json":
-        return precise_from_json(_read(Path(value)))
+        return _of_file(Path(value))
     raise ScheduleError(
         f"unknown precision {value!r}: one of {', '.join(PRESETS)}, or a JSON file or text"
     )
 
 
-def _read(path: Path) -> str:
+def _of_file(path: Path) -> Precise:
+    """The precision in a file; errors name the file."""
     try:
-        return path.read_text()
+        text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as e:
         raise ScheduleError(f"the precision {str(path)!r} cannot be read: {e}") from e
+    try:
+        return precise_from_json(text)
+    except ScheduleError as e:
+        raise ScheduleError(f"{path}: {e}") from e
 
 
 def _preset(pair: Pair, graph: Graph) -> Schedule:

@@ -19,7 +19,8 @@ class Standing(enum.Enum):
 
     CERTIFIED  a certificate bounds the error within the budget, for all inputs that it speaks of
     PASS       every sampled element is within, and the sound bound says something
-    VACUOUS    every sampled element is within, but the bound is larger than the values themselves
+    VACUOUS    every sampled element is within, but the bound is larger than the values themselves,
+               or none of them is a number in f64
     UNPROVED   a certificate was asked for, and its bound is beyond the budget
     OVER       a sampled element is beyond the budget, or became an infinity or NaN
     """
@@ -47,7 +48,7 @@ class Row:
 
     tensor     NODE.OUTPUT, or the input's name
     name       of the node, with ".output" where it has several; `output` as the caller knows it
-    elements   sampled, `of` so many in all samples
+    elements   sampled, `of` so many in all samples;  numbers  of these finite in f64
     largest    |exact|;  error  |value − exact|;  bound  sound, for these inputs; the largest each
     ratio      bound / error, NaN where nothing is wrong
     dominated  what most of the error is: "storage", "accumulation", "inherited", "" where none is
@@ -87,6 +88,7 @@ class Row:
     certified: float = math.nan
     certificate: float = math.nan
     reason: str = ""
+    numbers: int | None = None
 
     @property
     def shown(self) -> str:
@@ -120,6 +122,7 @@ class BudgetReport:
     samples  how many sets of inputs; `given` whether they were the caller's
     tiles    whether nodes were sampled on tiles instead of whole
     certificate  its strength, "" where none was asked for
+    odd      of real inputs that hold NaN or infinities, how many: "NaN in x (1 of 8 elements)"
     front    lines about a search for cheaper formats;  schedule  what it found, as JSON
     """
 
@@ -132,6 +135,7 @@ class BudgetReport:
     tiles: bool
     certificate: str = ""
     cure: Cure | None = None
+    odd: str = ""
     front: tuple[str, ...] = ()
     schedule: Mapping[str, object] | None = None
 
@@ -192,8 +196,9 @@ class BudgetReport:
         return {
             "name": self.name, "ok": self.ok, "sentence": self.sentence(),
             "precision": self.precision, "samples": self.samples, "given": self.given,
-            "seed": self.seed, "tiles": self.tiles, "certificate": self.certificate,
-            "cure": cure, "front": list(self.front), "schedule": self.schedule,
+            "seed": self.seed, "tiles": self.tiles, "odd": self.odd,
+            "certificate": self.certificate, "cure": cure, "front": list(self.front),
+            "schedule": self.schedule,
             "rows": [_plain(r) for r in self.rows],
         }  # fmt: skip
 
@@ -225,20 +230,28 @@ def _safe(report: BudgetReport) -> str:
         row = max(report.judged, key=lambda r: r.certified)
         where = _scope(report)
         return (
-            f"SAFE, certified: in {report.precision} every output keeps {row.budget} for all "
-            f"inputs {where}; the tightest is {row.shown}, whose bound takes "
+            f"SAFE, certified{_odd(report)}: in {report.precision} every output keeps "
+            f"{row.budget} for all inputs {where}; the tightest is {row.shown}, whose bound takes "
             f"{_percent(row.certified)} of its budget."
         )
     row = _nearest(report.judged)
     text = (
-        f"SAFE on {_samples(report)}: in {report.precision} every output keeps {row.budget}; the "
-        f"nearest is {row.shown}, whose worst error takes {_percent(row.used)} of its budget"
+        f"SAFE on {_samples(report)}{_odd(report)}: in {report.precision} every output keeps "
+        f"{row.budget}; the nearest is {row.shown}, whose worst error takes "
+        f"{_percent(row.used)} of its budget"
     )
     vague = [r.shown for r in report.judged if r.standing is Standing.VACUOUS]
+    lost = [r.shown for r in report.judged if r.numbers == 0 < r.elements]
+    if lost:
+        return f"{text}. This is no proof: no element of {lost[0]} is a number in f64 either."
     if vague:
         return f"{text}. This is no proof: the bound of {vague[0]} is vacuous, larger than itself."
     proved = all(r.proved <= 1 for r in report.judged)
     return text + (", and its sound bound is within it too." if proved else ".")
+
+
+def _odd(report: BudgetReport) -> str:
+    return f", with {report.odd}" if report.odd else ""
 
 
 def _scope(report: BudgetReport) -> str:
@@ -258,13 +271,13 @@ def _unsafe(report: BudgetReport) -> str:
     if not over:
         return _unproved(report)
     row = _nearest(over)
-    return f"NOT SAFE: in {report.precision}, {_fault(row)}{_blame(report)}."
+    return f"NOT SAFE{_odd(report)}: in {report.precision}, {_fault(row)}{_blame(report)}."
 
 
 def _unproved(report: BudgetReport) -> str:
     row = next(r for r in report.judged if r.standing is not Standing.CERTIFIED)
     return (
-        f"NOT CERTIFIED: in {report.precision}, {_unsaid(row)}"
+        f"NOT CERTIFIED{_odd(report)}: in {report.precision}, {_unsaid(row)}"
         + (f" (within on {_samples(report)})" if report.samples else "")
         + f"{_blame(report)}."
     )

@@ -107,7 +107,8 @@ def _inputs(graph: Graph, question: Question, ranges: Ranges) -> list[dict[str, 
         return [given]
     least = 0 if question.certified else 1
     if question.samples < least:
-        raise BudgetError(f"samples are {least} or more, not {question.samples}")
+        cure = "" if question.certified or question.samples else ": certified alone needs none"
+        raise BudgetError(f"samples are {least} or more, not {question.samples}{cure}")
     seeds = range(question.seed, question.seed + question.samples)
     return [drawn_inputs(graph, question.sizes, ranges, s) for s in seeds]
 

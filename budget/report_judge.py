@@ -123,7 +123,7 @@ def _row(
     at = _nth(used, share)
     dominated, bias = _dominated(pieces), _bias(value, exact)
     largest, overflows, underflows = _range(value, exact, sample.format)
-    at_most = float(np.max(bound, initial=0.0))
+    at_most, numbers = float(np.max(bound, initial=0.0)), int(np.isfinite(exact).sum())
     return Row(
         tensor=str(sample.ref), name=name_of(graph, sample.ref), output=wanted.output,
         format="exact" if sample.format is None else sample.format.name,
@@ -133,9 +133,9 @@ def _row(
         headroom=_headroom(largest, sample.format), overflows=overflows, underflows=underflows,
         budget="" if wanted.budget is None else str(wanted.budget),
         used=_at(used, at), proved=_at(proved, _nth(proved, share)),
-        standing=_standing(used, at, at_most, largest, error),
+        standing=_standing(used, at, at_most, largest, error, numbers),
         judged=wanted.judged, is_input=not sample.ref.output,
-        worst=_worst(graph, pieces, at, value, exact, allowed),
+        worst=_worst(graph, pieces, at, value, exact, allowed), numbers=numbers,
     )  # fmt: skip
 
 
@@ -199,13 +199,14 @@ def _at(values: F64Array | None, at: int) -> float:
 
 
 def _standing(
-    used: F64Array | None, at: int, bound: float, largest: float, error: Array
+    used: F64Array | None, at: int, bound: float, largest: float, error: Array, numbers: int
 ) -> Standing:
     if used is not None and at >= 0 and not used[at] <= 1:
         return Standing.OVER
     if not np.all(np.isfinite(error)):
         return Standing.OVER
-    return Standing.VACUOUS if is_vacuous(bound, largest) else Standing.PASS
+    nothing = error.size > 0 and not numbers
+    return Standing.VACUOUS if nothing or is_vacuous(bound, largest) else Standing.PASS
 
 
 def is_vacuous(bound: float, largest: float) -> bool:

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from tang.budget.report import BudgetReport
 from tang.budget.report_case import Case, Question, case_of
 from tang.budget.report_certified import certified_rows
 from tang.budget.report_cures import cure_of
 from tang.budget.report_judge import rows_of
 from tang.budget.report_samples import measure
+from tang.ir.expr import REAL
 from tang.ir.graph import Graph
+from tang.ir.view import Ref
 
 __all__ = ["Case", "Question", "budget_report", "case_of"]
 
@@ -35,7 +39,7 @@ def budget_report(
     report = BudgetReport(
         name=name, precision=precision_name(precision), rows=rows, samples=len(case.settings),
         given=question.inputs is not None, seed=question.seed,
-        tiles=case.tiles and bool(measured), certificate=strength,
+        tiles=case.tiles and bool(measured), certificate=strength, odd=odd_inputs(case),
     )  # fmt: skip
     if report.ok or not measured or not question.cures:
         return report
@@ -47,3 +51,17 @@ def precision_name(precision: object) -> str:
     if isinstance(precision, str) and not precision.lstrip().startswith("{"):
         return precision
     return "the precision given"
+
+
+def odd_inputs(case: Case) -> str:
+    """Which real inputs hold NaN or infinities, and how many; "" where none does."""
+    found = []
+    for i in case.graph.inputs:
+        planes = [np.asarray(s.exact[Ref(i.name)]) for s in case.settings if i.sort is REAL]
+        for word, test in (("NaN", np.isnan), ("infinities", np.isinf)):
+            count = sum(int(test(p).sum()) for p in planes)
+            if count:
+                found.append(
+                    f"{word} in {i.name} ({count} of {sum(p.size for p in planes)} elements)"
+                )
+    return " and ".join(found)

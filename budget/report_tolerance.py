@@ -162,9 +162,9 @@ class _Maker:
         )  # fmt: skip
 
     def _largest(self, output: Output) -> float:
-        """The largest T on the inputs at hand."""
-        sizes = [float(np.max(t, initial=0.0)) for t in self.terms(output)]
-        return max(sizes, default=float("nan"))
+        """The largest T on the inputs at hand, where it is a number."""
+        found = [t[np.isfinite(t)] for t in self.terms(output)]
+        return max((float(np.max(t, initial=0.0)) for t in found), default=float("nan"))
 
     def terms(self, output: Output) -> list[Array]:
         """T of an output on each set of inputs."""

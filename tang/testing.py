@@ -49,6 +49,7 @@ def assert_within(
     got = _by_output(actual, graph, "actual")
     want = test.expected() if expected is None else _by_output(expected, graph, "expected")
     for o in graph.outputs:
+        _check_shape(o.name, want[o.name], test)
         _compare(o.name, got[o.name], want[o.name], test)
 
 
@@ -58,14 +59,26 @@ def _by_output(given: object, graph: Graph, what: str) -> dict[str, Array]:
     if not isinstance(given, Mapping):
         if len(names) != 1:
             raise BudgetError(f"{what}: give a mapping, since there are outputs {', '.join(names)}")
-        return {names[0]: np.asarray(given)}
+        return {names[0]: _array(given, what, names[0])}
     for name in names:
         if name not in given:
             raise BudgetError(f"{what}: no array for the output {name!r}")
     unknown = sorted(set(given) - set(names))
     if unknown:
         raise BudgetError(f"{what}: no output {unknown[0]!r}; there are {', '.join(names)}")
-    return {name: np.asarray(given[name]) for name in names}
+    return {name: _array(given[name], what, name) for name in names}
+
+
+def _array(given: object, what: str, name: str) -> Array:
+    """An array of reals, whole numbers or bools; BudgetError for anything else."""
+    try:
+        found = np.asarray(given)
+    except ValueError as e:
+        raise BudgetError(f"{what}: {name} is no array: {e}") from e
+    if given is None or not _is_number(found):
+        wanted = "an array of reals, whole numbers or bools"
+        raise BudgetError(f"{what}: {name} holds {found.dtype}: give {wanted}")
+    return found
 
 
 @dataclass(slots=True, eq=False)
@@ -115,13 +128,39 @@ class _Test:
         return terms_of(setting.graph, setting.exact, through=through)[ref]
 
 
+def _is_number(array: Array) -> bool:
+    """Whether there are reals, whole numbers or bools in it; formats of ml_dtypes are reals."""
+    if array.dtype.kind == "V" and array.dtype.names is None:
+        return np.can_cast(array.dtype, np.float64)
+    return array.dtype.kind in "fiub"
+
+
+def _check_shape(name: str, expected: Array, test: _Test) -> None:
+    """What is expected must be of the program's shape; symbols without a size fit anything."""
+    from tang.ir.bind import bind
+
+    ref = next(o.ref for o in test.graph.outputs if o.name == name)
+    setting = test.exact()
+    graph = test.graph if setting is None else setting.graph
+    sizes = {k: v for k, v in test.sizes.items() if k in {str(s) for s in graph.symbols}}
+    shape = (bind(graph, sizes) if sizes else graph).shape(ref)
+    fits = len(shape) == expected.ndim and all(
+        not p.is_constant or p.constant == n for p, n in zip(shape, expected.shape, strict=True)
+    )
+    if not fits:
+        listed = ", ".join(map(str, shape))
+        raise BudgetError(f"expected: {name} has shape {expected.shape}, in the program ({listed})")
+
+
 def _compare(name: str, actual: Array, expected: Array, test: _Test) -> None:
     if actual.shape != expected.shape:
         raise AssertionError(f"{name} has shape {actual.shape}, expected {expected.shape}")
-    kinds = [_kind(a) for a in (actual, expected)]
-    if kinds[0] != kinds[1]:
-        raise AssertionError(f"{name} holds {actual.dtype}, expected {kinds[1]}s")
-    if kinds[0] != "real":
+    ref = next(o.ref for o in test.graph.outputs if o.name == name)
+    sort = test.graph.sort(ref).value
+    kinds = {sort} if sort == "real" and _kind(expected) == "index" else {sort, _kind(expected)}
+    if kinds != {_kind(actual)}:
+        raise AssertionError(f"{name} holds {actual.dtype}, expected {sort}s")
+    if sort != "real":
         wrong = np.asarray(actual != expected)
         _raise(name, wrong, actual, expected, np.zeros(wrong.shape), ("they must be equal",))
         return

@@ -45,6 +45,10 @@ def command(
         refuse_idle(ctx, _OF_TEST)
         _print_models(only, as_json)
         return
+    if not seconds >= 0:
+        raise UsageError(f"--seconds {seconds}: give a number of seconds, 0 or more")
+    if out is not None and (out.is_dir() or not out.name):
+        raise UsageError(f"--out {out}: this is a folder: name a file in it")
     if out is not None and not out.parent.is_dir():
         raise UsageError(f"--out {out}: there is no folder {out.parent}: create it first")
     report = _asked(only, seconds)

@@ -250,6 +250,8 @@ def parse_ranges(texts: Iterable[str]) -> dict[str, tuple[float, float]]:
 
 def write_whole(path: Path, text: str) -> None:
     """A text file, written beside its place and renamed."""
+    if not path.name or path.is_dir():
+        raise UsageError(f"{path}: this is a folder: name a file in it")
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         beside.write_text(text, encoding="utf-8")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tang as tg
-from tang.budget import DataCertificate, certify
+from tang.budget import DataCertificate, certify, check_certificate
 from tang.emulator import Certificate
 from tang.errors import BudgetError, ScheduleError
 

@@ -98,6 +98,7 @@ BAD = {
     "no-file": (("--rel", "1", "--inputs", "no.npz"), "no file no.npz"),
     "no-samples": (("--rel", "1", "--samples", "0"), "samples are 1 or more"),
     "no-place": (("--rel", "1", "--html", "no/where.html"), "cannot write there"),
+    "a-folder": (("--rel", "1", "--html", "."), "this is a folder: name a file in it"),
     "size": (("--rel", "1", "--size", "n=3"), "--size n has no effect"),
 }
 
@@ -115,6 +116,27 @@ def test_a_precision_that_names_a_missing_node_exits_with_2(tang):
     code, _, err = tang("budget", MATMUL, "--rel", "1", "--precision", "p.json")
     assert code == 2
     assert "schedule names 'Q'" in err
+
+
+WRONG = {
+    "key": ('{"version": 1, "nodez": {}}', "unknown field 'nodez'"),
+    "type": ('{"version": 1, "default": []}', "default: expected an object, not list"),
+    "twice": ('{"version": 1, "default": {"storage": "f16", "storage": "f32"}}', "occurs twice"),
+    "format": ('{"version": 1, "default": {"storage": "f17"}}', "default.storage: expected one"),
+    "input": ('{"version": 1, "inputs": {"Q": {"storage": "e5m2"}}}', "inputs['Q']: no such input"),
+    "half": ('{"version": 1,', "is no JSON"),
+    "list": ("[]", "expected an object, not list"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_a_precision_file_that_is_wrong_exits_with_2_and_names_the_place(case, tang):
+    text, words = WRONG[case]
+    Path("p.json").write_text(text)
+    code, out, err = tang("budget", MATMUL, "--rel", "1", "--precision", "p.json")
+    assert (code, out) == (2, "")
+    assert words in err
+    assert "p.json" in err or case == "input"
 
 
 def test_tolerance_prints_formula_and_derivation(tang):
@@ -144,3 +166,21 @@ def test_help_teaches_both_commands(tang):
     for command in ("budget", "tolerance"):
         assert "Example" in tang(command, "--help")[1]
         assert f"tang {command}" in tang("--help")[1]
+
+
+ATOMS = {
+    "model": (("--only", "nope"), "names no model: there are"),
+    "idle": (("--seconds", "3"), "--seconds has no effect without --selftest"),
+    "nan": (("--selftest", "--seconds", "nan"), "give a number of seconds"),
+    "negative": (("--selftest", "--seconds", "-1"), "give a number of seconds"),
+    "folder": (("--selftest", "--out", "."), "this is a folder: name a file in it"),
+    "nowhere": (("--selftest", "--out", "no/where.json"), "there is no folder no"),
+}
+
+
+@pytest.mark.parametrize("case", ATOMS)
+def test_bad_options_of_atoms_exit_with_2_before_a_gpu_is_asked(case, tang):
+    arguments, words = ATOMS[case]
+    code, out, err = tang("atoms", *arguments)
+    assert (code, out) == (2, "")
+    assert words in err

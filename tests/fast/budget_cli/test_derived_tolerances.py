@@ -111,6 +111,13 @@ def test_symbolic_extents_come_from_the_inputs(matmul):
 @pytest.mark.parametrize(("actual", "more", "error", "words"), [
     (EXACT[:3], {"inputs": DATA}, AssertionError, r"C has shape \(3, 5\), expected \(6, 5\)"),
     (EXACT > 0, {"inputs": DATA}, AssertionError, "holds bool, expected reals"),
+    (EXACT[:3], {"expected": EXACT[:3], "inputs": DATA}, BudgetError,
+     r"expected: C has shape \(3, 5\), in the program \(6, 5\)"),
+    (EXACT.astype(int), {"inputs": DATA}, AssertionError, "C holds int64, expected reals"),
+    (EXACT + 0j, {"inputs": DATA}, BudgetError, "actual: C holds complex128: give an array of"),
+    (EXACT.astype(str), {"inputs": DATA}, BudgetError, "actual: C holds <U"),
+    ([[1], [2, 3]], {"inputs": DATA}, BudgetError, "actual: C is no array"),
+    (None, {"inputs": DATA}, BudgetError, "actual: C holds object"),
     ({"D": EXACT}, {"inputs": DATA}, BudgetError, "no array for the output 'C'"),
     ({"C": EXACT, "D": EXACT}, {"inputs": DATA}, BudgetError, "no output 'D'"),
     (EXACT, {}, BudgetError, "give expected=, or inputs="),
@@ -118,7 +125,8 @@ def test_symbolic_extents_come_from_the_inputs(matmul):
     (EXACT, {"inputs": {"A": DATA["A"]}}, GraphError, "no data for input 'B'"),
     (EXACT, {"inputs": DATA, "budget": 3}, BudgetError, "ErrorBudget or a mapping"),
 ], ids=[
-    "shape", "sort", "missing", "unknown", "nothing", "no-t", "half-inputs", "no-budget",
+    "shape", "sort", "both-shapes", "whole", "complex", "text", "ragged", "none",
+    "missing", "unknown", "nothing", "no-t", "half-inputs", "no-budget",
 ])  # fmt: skip
 def test_a_call_that_makes_no_sense_is_refused(actual, more, error, words, matmul):
     with pytest.raises(error, match=words):
@@ -142,3 +150,16 @@ def test_the_kinds_of_tolerances_are_tried_from_the_most_general():
         "shape", "range", "data",
     ]  # fmt: skip
     assert tolerances_of(divided, "f32")[0].kind == "none"
+
+
+def test_a_tolerance_of_data_with_nan_takes_t_where_it_is_a_number(matmul):
+    odd = {**DATA, "A": DATA["A"].copy()}
+    odd["A"][1] = np.nan
+    (found,) = tolerances_of(matmul, "f32", inputs=[odd])
+    (whole,) = tolerances_of(matmul, "f32", inputs=[DATA])
+    assert 0 < found.largest <= whole.largest
+
+
+def test_results_in_the_formats_of_ml_dtypes_are_reals(matmul):
+    bf16 = pytest.importorskip("ml_dtypes").bfloat16
+    assert_within(EXACT.astype(bf16), EXACT, graph=matmul, budget=ErrorBudget(rel=0.01))

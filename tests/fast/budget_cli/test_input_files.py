@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 import json
 import pickle
+import re
 import struct
+import zipfile
 
 import numpy as np
 import pytest
@@ -127,8 +129,8 @@ def test_nothing_is_ever_unpickled(tmp_path):
     np.savez(held, x=np.array([Trap()], object), k=K)
     (tmp_path / "a.npz").write_bytes(held.getvalue())
     (tmp_path / "b.npz").write_bytes(pickle.dumps({"x": 1}))
-    for name in ("a.npz", "b.npz"):
-        with pytest.raises(BudgetError, match=r"no \.npz file of plain arrays"):
+    for name, said in (("a.npz", "'x' holds Python objects, which"), ("b.npz", "is no .npz file")):
+        with pytest.raises(BudgetError, match=re.escape(said)):
             load_inputs(tmp_path / name, program())
 
 
@@ -138,3 +140,34 @@ def test_nothing_is_ever_unpickled(tmp_path):
 def test_a_file_that_cannot_be_read_is_refused(name, words, tmp_path):
     with pytest.raises(BudgetError, match=words):
         load_inputs(tmp_path / name, program())
+
+
+SAID = {
+    "a.npz": (b"garbage", "is no .npz file: it begins with b'garbag', and an .npz file is a zip"),
+    "b.npz": (b"", "is no .npz file: it is empty"),
+    "c.npz": (b"PK\x03\x04 and no more", "is no whole .npz file: its zip archive is damaged"),
+    "d.npz": (b"\x93NUMPY\x01\x00", "one array without a name, as np.save writes it: save"),
+    "a.safetensors": (b"garbage, much of it", "is no .safetensors file: its first 8 bytes stand"),
+    "b.safetensors": (b"abc", "is no .safetensors file: 3 bytes are too few"),
+    "c.safetensors": (struct.pack("<Q", 2) + b"x{", "its header is no JSON"),
+}
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_a_file_that_is_none_is_named_with_what_it_should_be(write, name):
+    content, said = SAID[name]
+    with pytest.raises(BudgetError, match=re.escape(said)) as caught:
+        load_inputs(write(name, content), program())
+    assert name in str(caught.value)
+    assert "pickle" not in str(caught.value)
+
+
+def test_a_member_that_is_cut_or_no_array_is_named(tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
+        archive.writestr("x.npy", b"\x93NUMPY\x01\x00garbage")
+    with zipfile.ZipFile(tmp_path / "b.npz", "w") as archive:
+        archive.writestr("notes.txt", "x")
+    with pytest.raises(BudgetError, match="tensor 'x' is no whole array of NumPy"):
+        load_inputs(tmp_path / "a.npz", program())
+    with pytest.raises(BudgetError, match=r"'notes\.txt' is no array"):
+        load_inputs(tmp_path / "b.npz", program())
