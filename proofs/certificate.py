@@ -7,7 +7,7 @@ finds no solutions and says nothing about what the program models.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
@@ -19,7 +19,9 @@ from tang.proofs.combine import Proof
 from tang.proofs.session import Statement
 
 SCOPE: Final = "variable {K : Type u} [OrderedField K]"
-THEOREM: Final = "Tang.le_of_slack, Tang.numeral_nonneg"
+THEOREM: Final = "Tang.certificate, Tang.certificate_value"
+LARGEST: Final = 10**4000
+"""Numerators and denominators, brought to whole numbers, are below this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,7 @@ class LinearProgram:
             raise ProofError(f"{len(self.rows)} rows need as many limits, not {len(self.limits)}")
         if any(len(r) != len(self.objective) for r in self.rows):
             raise ProofError(f"every row needs {len(self.objective)} coefficients")
+        _rational([*self.objective, *(c for r in self.rows for c in r), *self.limits])
 
 
 def check_certificate(
@@ -49,17 +52,44 @@ def check_certificate(
             f"a certificate of {len(lp.objective)} unknowns and {len(lp.rows)} rows needs as many "
             f"primal and dual values, not {len(primal)} and {len(dual)}"
         )
-    scaled = _integers(lp)
-    claims = [*_upper(scaled, _scaled_dual(lp, scaled, dual)), *_lower(lp, scaled, primal, dual)]
-    fault = next((c for c in claims if isinstance(c, Proof)), None)
+    _rational([*primal, *dual])
+    fault = next(_faults(lp, primal, dual), None)
     if fault is not None:
         return fault
-    statements = [c for c in claims if isinstance(c, Statement)]
-    wrong = session.check(statements, fresh=fresh)
+    wrong = session.check([*_statements(lp, primal, dual)], fresh=fresh)
     if wrong is not None:
         return Proof(False, "", wrong.subject, f"Lean refuses the {wrong.subject}: {wrong.text}")
     value = _dot(lp.objective, primal)
     return Proof(True, THEOREM, "", f"the optimum is {value}, for every ordered field")
+
+
+def _rational(values: Sequence[Fraction]) -> None:
+    for v in values:
+        if not isinstance(v, Fraction | int):
+            raise ProofError(f"{v!r} is no exact rational: write a Fraction")
+
+
+def _faults(
+    lp: LinearProgram, primal: Sequence[Fraction], dual: Sequence[Fraction]
+) -> Iterator[Proof]:
+    """What Python can see to be wrong, part by part."""
+    yield from (_fault("primal", f"unknown {j} is {x}") for j, x in enumerate(primal) if x < 0)
+    for i, (r, b) in enumerate(zip(lp.rows, lp.limits, strict=True)):
+        if _dot(r, primal) > b:
+            yield _fault("primal", f"row {i} gives {_dot(r, primal)}, more than {b}")
+    yield from (_fault("dual", f"row {i} has {y}") for i, y in enumerate(dual) if y < 0)
+    for j, c in enumerate(lp.objective):
+        total = sum((y * r[j] for y, r in zip(dual, lp.rows, strict=True)), Fraction(0))
+        if total < c:
+            yield _fault("dual", f"unknown {j} gets {total}, less than {c}")
+    reached, bound = _dot(lp.objective, primal), _dot(lp.limits, dual)
+    if reached != bound:
+        text = f"primal and dual do not agree: {reached} is not {bound}"
+        yield Proof(False, "", "value", text)
+
+
+def _fault(part: str, text: str) -> Proof:
+    return Proof(False, "", part, f"the {part} is not feasible: {text}")
 
 
 def _dot(a: Sequence[Fraction], b: Sequence[Fraction]) -> Fraction:
@@ -68,105 +98,87 @@ def _dot(a: Sequence[Fraction], b: Sequence[Fraction]) -> Fraction:
 
 def _whole(values: Sequence[Fraction]) -> tuple[int, list[int]]:
     """A positive factor, and the values times it, which are integers."""
-    factor = lcm(*(v.denominator for v in values)) if values else 1
+    factor = lcm(*(v.denominator for v in values))
     return factor, [int(v * factor) for v in values]
 
 
 @dataclass(frozen=True, slots=True)
-class _Integers:
-    """A program with integer coefficients: every row, and the objective, times a factor."""
+class _Texts:
+    """A program and its solutions in whole numbers: rows and objective times positive factors."""
 
-    objective: list[int]
-    rows: list[list[int]]
-    limits: list[int]
-    factors: list[int]
-    factor: int
+    rows: str
+    objective: str
+    point: str
+    dual: str
+    primal: str
+    scale: int
+    over: int
+    bound: str
+    value: str
+    times: int
 
 
-def _integers(lp: LinearProgram) -> _Integers:
+def _texts(lp: LinearProgram, primal: Sequence[Fraction], dual: Sequence[Fraction]) -> _Texts:
     factor, objective = _whole(lp.objective)
-    rows = [_whole([*r, b]) for r, b in zip(lp.rows, lp.limits, strict=True)]
-    return _Integers(objective, [r[:-1] for _, r in rows], [r[-1] for _, r in rows],
-                     [f for f, _ in rows], factor)  # fmt: skip
+    scaled = [_whole([*r, b]) for r, b in zip(lp.rows, lp.limits, strict=True)]
+    scale, y = _whole([v * factor / f for v, (f, _) in zip(dual, scaled, strict=True)])
+    over, x = _whole(primal)
+    rows = ", ".join(f"⟨{_list(r[:-1])}, {_signed(r[-1])}⟩" for _, r in scaled)
+    bound = sum(k * r[-1] for k, (_, r) in zip(y, scaled, strict=True))
+    value = factor * _dot(lp.objective, primal)
+    points = _naturals(x)
+    return _Texts(
+        f"([{rows}] : List Row)", f"({_list(objective)} : List Whole)",
+        f"(pointOf {_natural(over - 1)} {points} : List K)", _naturals(y), points, scale, over,
+        f"({_signed(bound)} : Whole)", f"({_signed(value.numerator)} : Whole)", value.denominator,
+    )  # fmt: skip
 
 
-def _scaled_dual(
-    lp: LinearProgram, s: _Integers, dual: Sequence[Fraction]
-) -> tuple[int, list[int]]:
-    """A denominator, and integers that are the dual of the scaled program times it."""
-    return _whole([y * s.factor / f for y, f in zip(dual, s.factors, strict=True)])
+def _statements(
+    lp: LinearProgram, primal: Sequence[Fraction], dual: Sequence[Fraction]
+) -> Iterator[Statement]:
+    """The dual's bound, the feasible point, that nothing feasible is above it, and its value."""
+    t = _texts(lp, primal, dual)
+    d, scale, times = (_natural(n) for n in (t.over - 1, t.scale, t.times))
+    every = f"∀ q : List K, NoneNegative q → Holds q {t.rows} → "
+    yield _statement(
+        "dual", f"{every}numeral {scale} * along {t.objective} q ≤ Whole.value {t.bound}",
+        f"certificate_dual {t.rows} {t.dual} {scale} {t.objective} {t.bound} (by rfl)",
+    )  # fmt: skip
+    yield _statement(
+        "primal", f"NoneNegative {t.point} ∧ Holds {t.point} {t.rows}",
+        f"⟨pointOf_nonneg {d} {t.primal}, certificate_primal {d} {t.primal} {t.rows} (by rfl)⟩",
+    )  # fmt: skip
+    yield _statement(
+        "optimum", f"{every}along {t.objective} q ≤ along {t.objective} {t.point}",
+        f"(certificate {t.rows} {t.objective} {t.dual} {t.primal} {_natural(t.scale - 1)} {d} "
+        f"{t.bound} (by rfl) (by rfl) (by rfl)).right",
+    )  # fmt: skip
+    yield _statement(
+        "value", f"numeral {times} * along {t.objective} {t.point} = Whole.value {t.value}",
+        f"certificate_value {t.objective} {d} {t.primal} {times} {t.value} (by rfl) (by rfl)",
+    )  # fmt: skip
 
 
-def _upper(s: _Integers, dual: tuple[int, list[int]]) -> list[Statement | Proof]:
-    """For every feasible x: D · objective · x ≤ Σ Y · limits."""
-    scale, y = dual
-    slack = [
-        sum(y[i] * r[j] for i, r in enumerate(s.rows)) - scale * c
-        for j, c in enumerate(s.objective)
-    ]
-    if min([*y, *slack], default=0) < 0:
-        return [Proof(False, "", "dual", "the dual is not feasible: it is negative or too small")]
-    names = [f"x{j}" for j in range(len(slack))]
-    parts = [f"({_num(k)} * ({_num(b)} - {_linear(r, names)}))"
-             for k, r, b in zip(y, s.rows, s.limits, strict=True)]  # fmt: skip
-    parts += [f"({_num(k)} * {x})" for k, x in zip(slack, names, strict=True)]
-    signs = [f"(mul_nonneg (numeral_nonneg {k}) (sub_nonneg h{i}))" for i, k in enumerate(y)]
-    signs += [f"(mul_nonneg (numeral_nonneg {k}) p{j})" for j, k in enumerate(slack)]
-    value = sum(k * b for k, b in zip(y, s.limits, strict=True))
-    goal = f"({_num(scale)} * {_linear(s.objective, names)}) ≤ ({_num(value)} : K)"
-    left, right = goal.split(" ≤ ")
-    total, sign = _sums(parts, signs)
-    binders = [f"({x} : K)" for x in names] + [f"(p{j} : 0 ≤ {x})" for j, x in enumerate(names)]
-    binders += [f"(h{i} : {_linear(r, names)} ≤ ({_num(b)} : K))"
-                for i, (r, b) in enumerate(zip(s.rows, s.limits, strict=True))]  # fmt: skip
-    steps = (f"exact le_of_slack (show {right} - {left} = {total} from",
-             f"  ring_eq [{', '.join(names)}] (by rfl)) {sign}")  # fmt: skip
-    return [Statement("upper", SCOPE, " ".join(binders), goal, steps, "dual", ("Tang.LP",))]
+def _statement(part: str, goal: str, proof: str) -> Statement:
+    subject = "value" if part == "optimum" else part
+    return Statement(part, SCOPE, "", goal, (f"exact {proof}",), subject, ("Tang.LP",))
 
 
-def _lower(
-    lp: LinearProgram, s: _Integers, primal: Sequence[Fraction], dual: Sequence[Fraction]
-) -> list[Statement | Proof]:
-    """The primal is feasible, and its value is the dual's."""
-    if _dot(lp.objective, primal) != _dot(lp.limits, dual):
-        text = f"{_dot(lp.objective, primal)} is not {_dot(lp.limits, dual)}"
-        return [Proof(False, "", "value", f"primal and dual do not agree: {text}")]
-    scale, x = _whole(primal)
-    found: list[Statement | Proof] = []
-    for i, (r, b) in enumerate(zip(s.rows, s.limits, strict=True)):
-        room = scale * b - sum(a * v for a, v in zip(r, x, strict=True))
-        if room < 0 or min(x, default=0) < 0:
-            return [Proof(False, "", "primal", f"the primal is not feasible in row {i}")]
-        left, right = _linear(r, [_num(v) for v in x]), f"({_num(scale)} * {_num(b)})"
-        steps = (f"exact le_of_slack (show {right} - {left} = {_num(room)} from "
-                 f"ring_eq [] (by rfl)) (numeral_nonneg {room})",)  # fmt: skip
-        goal = f"{left} ≤ ({right} : K)"
-        found.append(Statement(f"row{i}", SCOPE, "", goal, steps, "primal", ("Tang.LP",)))
-    return found
+def _natural(n: int) -> str:
+    if n >= LARGEST:
+        raise ProofError("a number of more than 4000 digits is too large for a certificate")
+    return str(n)
 
 
-def _sums(parts: list[str], signs: list[str]) -> tuple[str, str]:
-    """The sum of some terms, and a proof that it is not negative from those of the terms."""
-    total, sign = parts[-1], signs[-1]
-    for p, q in zip(reversed(parts[:-1]), reversed(signs[:-1]), strict=True):
-        total, sign = f"({p} + {total})", f"(add_nonneg {q} {sign})"
-    return total, sign
+def _naturals(values: Sequence[int]) -> str:
+    return f"([{', '.join(map(_natural, values))}] : List Nat)"
 
 
-def _linear(row: Sequence[int], names: Sequence[str]) -> str:
-    """Σ coefficient · name."""
-    parts = [f"({_num(c)} * {x})" for c, x in zip(row, names, strict=True) if c] or ["0"]
-    total = parts[-1]
-    for p in reversed(parts[:-1]):
-        total = f"({p} + {total})"
-    return total
+def _signed(n: int) -> str:
+    """An integer as a difference of two natural numbers."""
+    return f"⟨{_natural(n)}, 0⟩" if n >= 0 else f"⟨0, {_natural(-n)}⟩"
 
 
-def _num(n: int) -> str:
-    """An integer as Tang.numeral unfolds it: 0 + 1 + ⋯ + 1."""
-    if abs(n) > 200:
-        raise ProofError(f"{n} is too large for a certificate: scale the program down")
-    text = "0"
-    for _ in range(abs(n)):
-        text = f"({text} + 1)"
-    return f"(-{text})" if n < 0 else text
+def _list(values: Sequence[int]) -> str:
+    return f"[{', '.join(map(_signed, values))}]"

@@ -529,12 +529,62 @@ Written by `python -m tang.proofs.snapshot`; the gate compares it with the sourc
 #print axioms Tang.weak_duality
 #check @Tang.optimal_of_equal
 #print axioms Tang.optimal_of_equal
+#check @Tang.numeral_add
+#print axioms Tang.numeral_add
+#check @Tang.numeral_mul
+#print axioms Tang.numeral_mul
 #check @Tang.add_nonneg
 #print axioms Tang.add_nonneg
 #check @Tang.numeral_nonneg
 #print axioms Tang.numeral_nonneg
 #check @Tang.le_of_slack
 #print axioms Tang.le_of_slack
+#check @Tang.le_of_ble
+#print axioms Tang.le_of_ble
+#check @Tang.and_left
+#print axioms Tang.and_left
+#check @Tang.and_right
+#print axioms Tang.and_right
+#check @Tang.value_plus
+#print axioms Tang.value_plus
+#check @Tang.value_times
+#print axioms Tang.value_times
+#check @Tang.value_zero
+#print axioms Tang.value_zero
+#check @Tang.numeral_le
+#print axioms Tang.numeral_le
+#check @Tang.value_below
+#print axioms Tang.value_below
+#check @Tang.along_none
+#print axioms Tang.along_none
+#check @Tang.along_plus
+#print axioms Tang.along_plus
+#check @Tang.along_times
+#print axioms Tang.along_times
+#check @Tang.combined_holds
+#print axioms Tang.combined_holds
+#check @Tang.along_below
+#print axioms Tang.along_below
+#check @Tang.certificate_dual
+#print axioms Tang.certificate_dual
+#check @Tang.numeral_succ_pos
+#print axioms Tang.numeral_succ_pos
+#check @Tang.numeral_succ_ne
+#print axioms Tang.numeral_succ_ne
+#check @Tang.inv_nonneg_of
+#print axioms Tang.inv_nonneg_of
+#check @Tang.pointOf_nonneg
+#print axioms Tang.pointOf_nonneg
+#check @Tang.along_pointOf
+#print axioms Tang.along_pointOf
+#check @Tang.le_of_scaled
+#print axioms Tang.le_of_scaled
+#check @Tang.certificate_primal
+#print axioms Tang.certificate_primal
+#check @Tang.certificate
+#print axioms Tang.certificate
+#check @Tang.certificate_value
+#print axioms Tang.certificate_value
 #check @Tang.view_comp
 #print axioms Tang.view_comp
 #check @Tang.view_comp_assoc

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -33,8 +34,9 @@ def test_fractions_in_rows_and_limits_are_scaled():
 @pytest.mark.parametrize(
     ("primal", "dual", "component"),
     [((HALF,) * 3, (HALF, HALF, ONE), "value"), ((ONE, HALF, HALF), (HALF, HALF, ONE), "primal"),
-     ((HALF,) * 3, (ONE, HALF, ZERO), "dual"), ((-HALF, ONE, ONE), (HALF,) * 3, "primal")],
-    ids=["value", "primal", "dual", "negative"],
+     ((HALF,) * 3, (ONE, HALF, ZERO), "dual"), ((-HALF, ONE, ONE), (HALF,) * 3, "primal"),
+     ((HALF,) * 3, (-HALF, ONE, ONE), "dual")],
+    ids=["value", "primal", "dual", "negative", "negative-dual"],
 )  # fmt: skip
 def test_a_wrong_certificate_is_refused_with_its_part(primal, dual, component):
     proof = check_certificate(MATMUL, primal, dual)
@@ -42,17 +44,79 @@ def test_a_wrong_certificate_is_refused_with_its_part(primal, dual, component):
     assert proof.component == component
 
 
-def test_lean_itself_refuses_a_false_bound():
-    """The same statement with a smaller bound, whatever Python thinks of it."""
-    (upper,) = certificate._upper(
-        certificate._integers(MATMUL),
-        certificate._scaled_dual(MATMUL, certificate._integers(MATMUL), (HALF,) * 3),
+def lean(lp, primal, dual):
+    """What Lean alone says, whatever Python thinks of a certificate."""
+    wrong = session.check([*certificate._statements(lp, primal, dual)])
+    return None if wrong is None else wrong.subject
+
+
+@pytest.mark.parametrize(
+    ("primal", "dual", "subject"),
+    [((HALF,) * 3, (HALF,) * 3, None), ((HALF,) * 3, (ONE, HALF, ZERO), "dual"),
+     ((ONE, HALF, HALF), (HALF,) * 3, "primal"), ((HALF,) * 3, (HALF, HALF, ONE), "value")],
+    ids=["right", "dual", "primal", "value"],
+)  # fmt: skip
+def test_lean_itself_refuses_what_is_false(primal, dual, subject):
+    assert lean(MATMUL, primal, dual) == subject
+
+
+def test_lean_itself_refuses_a_smaller_bound():
+    upper = next(certificate._statements(MATMUL, (HALF,) * 3, (HALF,) * 3))
+    assert "Whole.value (⟨3, 0⟩ : Whole)" in upper.goal
+    wrong = replace(
+        upper,
+        goal=upper.goal.replace("⟨3, 0⟩", "⟨2, 0⟩"),
+        tactics=tuple(t.replace("(⟨3, 0⟩ : Whole)", "(⟨2, 0⟩ : Whole)") for t in upper.tactics),
     )
-    fields = {f: getattr(upper, f) for f in upper.__slots__}
-    three, two = certificate._num(3), certificate._num(2)
-    assert f"≤ ({three}" in upper.goal
-    wrong = {**fields, "goal": upper.goal.replace(f"≤ ({three}", f"≤ ({two}")}
-    assert session.check([session.Statement(**wrong)]) is not None
+    assert session.check([upper]) is None
+    assert session.check([wrong]) is not None
+
+
+FREE = LinearProgram((ZERO, -ONE), (), ())
+"""No rows: the optimum is at 0."""
+
+
+def test_a_program_without_rows_is_proved():
+    proof = check_certificate(FREE, (ONE, ZERO), ())
+    assert proof.ok, proof.message
+    assert check_certificate(LinearProgram((), (), ()), (), ()).ok
+
+
+@pytest.mark.parametrize("primal", [(-ONE, ZERO), (ONE, -ONE)], ids=["zero", "gain"])
+def test_a_negative_point_of_a_program_without_rows_is_refused(primal):
+    proof = check_certificate(FREE, primal, ())
+    assert not proof.ok
+    assert proof.component == "primal"
+
+
+def test_a_program_without_rows_may_have_no_optimum():
+    proof = check_certificate(LinearProgram((ONE,), (), ()), (ZERO,), ())
+    assert not proof.ok
+    assert proof.component == "dual"
+
+
+@pytest.mark.parametrize(
+    "size", [1024, 2**20, 10**30 + 7, 10**500], ids=["1k", "1M", "1e30", "1e500"]
+)
+def test_large_numbers_are_no_obstacle(size):
+    lp = LinearProgram((Fraction(1, size), ONE), ((ONE, Fraction(-size)), (ZERO, ONE)), (ONE, ONE))
+    primal, dual = (Fraction(size + 1), ONE), (Fraction(1, size), Fraction(2))
+    proof = check_certificate(lp, primal, dual)
+    assert proof.ok, proof.message
+    assert lean(lp, (Fraction(size + 2), ONE), dual) == "primal"
+
+
+def test_a_number_that_cannot_be_written_is_an_error():
+    huge = Fraction(10**4001)
+    with pytest.raises(ProofError, match="too large"):
+        check_certificate(LinearProgram((ONE,), ((ONE,),), (huge,)), (huge,), (ONE,))
+
+
+def test_a_float_is_an_error():
+    with pytest.raises(ProofError, match="no exact rational"):
+        LinearProgram((0.5,), (), ())
+    with pytest.raises(ProofError, match="no exact rational"):
+        check_certificate(FREE, (0.5, ZERO), ())
 
 
 def test_a_certificate_of_another_size_is_an_error():
