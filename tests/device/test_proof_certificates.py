@@ -95,9 +95,7 @@ def test_a_program_without_rows_may_have_no_optimum():
     assert proof.component == "dual"
 
 
-@pytest.mark.parametrize(
-    "size", [1024, 2**20, 10**30 + 7, 10**500], ids=["1k", "1M", "1e30", "1e500"]
-)
+@pytest.mark.parametrize("size", [1024, 10**30 + 7, 10**500], ids=["1k", "1e30", "1e500"])
 def test_large_numbers_are_no_obstacle(size):
     lp = LinearProgram((Fraction(1, size), ONE), ((ONE, Fraction(-size)), (ZERO, ONE)), (ONE, ONE))
     primal, dual = (Fraction(size + 1), ONE), (Fraction(1, size), Fraction(2))
