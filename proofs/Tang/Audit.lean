@@ -625,12 +625,48 @@ Written by `python -m tang.proofs.snapshot`; the gate compares it with the sourc
 #print axioms Tang.degree_quotient
 #check @Tang.cotangent_cancels
 #print axioms Tang.cotangent_cancels
+#check @Tang.shift_gradient
+#print axioms Tang.shift_gradient
+#check @Tang.shift_stop
+#print axioms Tang.shift_stop
+#check @Tang.degree_const
+#print axioms Tang.degree_const
+#check @Tang.degree_add
+#print axioms Tang.degree_add
+#check @Tang.degree_mul
+#print axioms Tang.degree_mul
+#check @Tang.degree_sum
+#print axioms Tang.degree_sum
+#check @Tang.degree_none
+#print axioms Tang.degree_none
 #check @Tang.flash_backward
 #print axioms Tang.flash_backward
 #check @Tang.dualDiv_mul
 #print axioms Tang.dualDiv_mul
+#check @Tang.dual_cancel
+#print axioms Tang.dual_cancel
+#check @Tang.dualDiv_common
+#print axioms Tang.dualDiv_common
+#check @Tang.degree_div
+#print axioms Tang.degree_div
+#check @Tang.dualExp_add
+#print axioms Tang.dualExp_add
+#check @Tang.degree_exp
+#print axioms Tang.degree_exp
+#check @Tang.softmax_shift
+#print axioms Tang.softmax_shift
+#check @Tang.reference_gradient
+#print axioms Tang.reference_gradient
 #check @Tang.softmax_tangent
 #print axioms Tang.softmax_tangent
+#check @Tang.softmax_backward
+#print axioms Tang.softmax_backward
+#check @Tang.softmax_backward_entry
+#print axioms Tang.softmax_backward_entry
+#check @Tang.attention_backward
+#print axioms Tang.attention_backward
+#check @Tang.attention_delta
+#print axioms Tang.attention_delta
 #check @Tang.Diff.ext
 #print axioms Tang.Diff.ext
 #check @Tang.Diff.refl
@@ -779,6 +815,12 @@ Written by `python -m tang.proofs.snapshot`; the gate compares it with the sourc
 #print axioms Tang.mem_drop
 #check @Tang.topK_largest
 #print axioms Tang.topK_largest
+#check @Tang.append_take
+#print axioms Tang.append_take
+#check @Tang.take_full
+#print axioms Tang.take_full
+#check @Tang.topMerge_largest
+#print axioms Tang.topMerge_largest
 #check @Tang.nonneg_of_double
 #print axioms Tang.nonneg_of_double
 #check @Tang.cauchy_schwarz
@@ -1241,3 +1283,15 @@ Written by `python -m tang.proofs.snapshot`; the gate compares it with the sourc
 #print axioms Tang.ones_nonneg
 #check @Tang.traffic_cover
 #print axioms Tang.traffic_cover
+#check @Tang.or_iff
+#print axioms Tang.or_iff
+#check @Tang.one_if_or
+#print axioms Tang.one_if_or
+#check @Tang.sumIf_le
+#print axioms Tang.sumIf_le
+#check @Tang.sumsOver_le
+#print axioms Tang.sumsOver_le
+#check @Tang.available_most
+#print axioms Tang.available_most
+#check @Tang.traffic_loads
+#print axioms Tang.traffic_loads

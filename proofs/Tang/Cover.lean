@@ -240,5 +240,86 @@ theorem traffic_cover (n : Nat → Nat) (d m s : Nat) (arrays : Nat → List Ele
   · intro t
     rw [ones_at, ← same t]
     exact le_trans (loomis_whitney_cover n d m (arrays t) (S t) (h t) (cover t) x) (product_le n d x X hX (arrays t) (most t))
+
+/-! ## Loads: a memory of M values, and segments of M loads -/
+/-- The elements of an array that a segment of a run can use: those held when it begins, and those loaded in it. -/
+structure Window where
+  uses : Nat → Bool
+  held : (Nat → Nat) → Prop
+  loaded : (Nat → Nat) → Prop
+  decHeld : ∀ x, Decidable (held x)
+  decLoaded : ∀ x, Decidable (loaded x)
+  depends : ∀ x y, (∀ l, uses l = true → x l = y l) → (held x ↔ held y) ∧ (loaded x ↔ loaded y)
+instance decWindowHeld (w : Window) (x : Nat → Nat) : Decidable (w.held x) := w.decHeld x
+instance decWindowLoaded (w : Window) (x : Nat → Nat) : Decidable (w.loaded x) := w.decLoaded x
+theorem or_iff {p q r s : Prop} (h : p ↔ q) (k : r ↔ s) : p ∨ r ↔ q ∨ s :=
+  ⟨fun o => o.elim (fun a => .inl (h.mp a)) (fun b => .inr (k.mp b)),
+    fun o => o.elim (fun a => .inl (h.mpr a)) (fun b => .inr (k.mpr b))⟩
+def Window.available (w : Window) : Elements where
+  uses := w.uses
+  holds x := w.held x ∨ w.loaded x
+  decide' _ := decOr
+  depends x y h := or_iff (w.depends x y h).left (w.depends x y h).right
+def available : List Window → List Elements
+  | .nil => .nil
+  | .cons w l => w.available :: available l
+/-- At most `M` held, at most `M` loaded, of each array. -/
+def Fits (n : Nat → Nat) (d : Nat) (x : Nat → Nat) (M : K) : List Window → Prop
+  | .nil => True
+  | .cons w l => (sumsOver n w.uses d (fun y => one_if (w.held y)) x ≤ M
+      ∧ sumsOver n w.uses d (fun y => one_if (w.loaded y)) x ≤ M) ∧ Fits n d x M l
+theorem one_if_or (p q : Prop) [Decidable p] [Decidable q] : (one_if (p ∨ q) : K) ≤ one_if p + one_if q := by
+  by_cases h : p
+  · rw [show (one_if (p ∨ q) : K) = 1 from if_pos (Or.inl h), show (one_if p : K) = 1 from if_pos h]
+    have k := add_le_add (le_refl (1 : K)) (one_if_nonneg q)
+    rw [add_zero] at k
+    exact k
+  · rw [show (one_if p : K) = 0 from if_neg h, zero_add]
+    by_cases k : q
+    · rw [show (one_if (p ∨ q) : K) = 1 from if_pos (Or.inr k), show (one_if q : K) = 1 from if_pos k]
+      exact le_refl 1
+    · rw [show (one_if (p ∨ q) : K) = 0 from if_neg (fun o => o.elim h k)]
+      exact one_if_nonneg q
+theorem sumIf_le (u : Bool) (n : Nat) (a b c : Nat → K) (h : ∀ i, a i ≤ b i + c i) :
+    sumIf u n a ≤ sumIf u n b + sumIf u n c :=
+  match u with
+  | .true => by
+      show sum n a ≤ sum n b + sum n c
+      rw [← sum_add]
+      exact sum_le_sum (fun i _ => h i)
+  | .false => h 0
+theorem sumsOver_le (n : Nat → Nat) (uses : Nat → Bool) (a b c : (Nat → Nat) → K) (h : ∀ y, a y ≤ b y + c y) :
+    ∀ (d : Nat) (x : Nat → Nat), sumsOver n uses d a x ≤ sumsOver n uses d b x + sumsOver n uses d c x
+  | .zero, x => h x
+  | .succ d, x => sumIf_le (uses d) (n d) _ _ _ (fun i => sumsOver_le n uses a b c h d (moved x d i))
+theorem available_most (n : Nat → Nat) (d : Nat) (x : Nat → Nat) (M : K) : ∀ l : List Window, Fits n d x M l →
+    AtMost n d x (M + M) (available l)
+  | .nil, _ => trivial
+  | .cons w l, h => ⟨le_trans (sumsOver_le n w.uses _ _ _ (fun y => one_if_or (w.held y) (w.loaded y)) d x)
+      (add_le_add h.left.left h.left.right), available_most n d x M l h.right⟩
+/-- A run with a memory of M values, cut into s segments of M loads and a last one of at most M: every point is done
+where each of its arrays' elements is held or loaded. Then (M · points)ᴺ ≤ (loads + M)ᴺ · (2 M)ᵏ: the loads are at least
+M · points / (2 M)^(k/N) − M, where k/N is the sum of the weights (Hong & Kung 1981; Christ et al. 2013). -/
+theorem traffic_loads (n : Nat → Nat) (d m s : Nat) (windows : Nat → List Window) (S : Nat → (Nat → Nat) → Prop)
+    [∀ t x, Decidable (S t x)] (h : ∀ t x, S t x → AllHold x (available (windows t)))
+    (cover : ∀ t j, j < d → Nat.succ m ≤ covering j (operands (K := K) (available (windows t)))) (x : Nat → Nat)
+    (M loads : K) (hM : 0 ≤ M) (k : Nat) (same : ∀ t, length (available (windows t)) = k)
+    (fits : ∀ t, Fits n d x M (windows t)) (full : sum s (fun _ => M) ≤ loads) :
+    power (M * sum (Nat.succ s) (fun t => sums n d (fun y => one_if (S t y)) x)) (Nat.succ m)
+      ≤ power (loads + M) (Nat.succ m) * power (M + M) k := by
+  have twice : 0 ≤ M + M := add_nonneg hM hM
+  have run := traffic_cover n d m (Nat.succ s) (fun t => available (windows t)) S h cover x (M + M) twice k same
+    (fun t => available_most n d x M (windows t) (fits t))
+  rw [power_mul]
+  have scaled := mul_le_mul_left (power_nonneg hM (Nat.succ m)) run
+  apply le_trans scaled
+  rw [← mul_assoc, ← power_mul]
+  apply mul_le_mul_right (power_nonneg twice k)
+  have count : M * sum (Nat.succ s) (fun _ => (1 : K)) = sum s (fun _ => M) + M := by
+    rw [← sum_mul_left]
+    show sum s (fun _ => M * 1) + M * 1 = _
+    rw [mul_one]
+  rw [count]
+  exact power_le (add_nonneg (sum_nonneg (fun _ => hM)) hM) (add_le_add full (le_refl M)) (Nat.succ m)
 end
 end Tang

@@ -128,6 +128,37 @@ theorem cotangent_cancels (n : Nat) (w e : Nat → K) (total : K)
   have split : sum n (fun i => (w i - total) * e i) = sum n (fun i => w i * e i - total * e i) :=
     sum_congr (fun i _ => ring_eq [w i, total, e i] (by rfl))
   rw [split, sum_sub, sum_mul_left, h, sub_self]
+/-- The degree argument, for any function with a gradient `g`: if it does not change when one dual number is added to
+all that it reads, the entries of its gradient add up to nothing. -/
+theorem shift_gradient (n : Nat) (f : (Nat → Dual K) → Dual K) (x g : Nat → K)
+    (tangent : ∀ s : Nat → K, (f (fun i => ⟨x i, s i⟩)).eps = sum n (fun i => g i * s i))
+    (invariant : ∀ (z : Nat → Dual K) (d : Dual K), f (fun i => z i + d) = f z) : sum n g = 0 := by
+  have moved := congrArg Dual.eps (invariant (fun i => ⟨x i, 0⟩) ⟨0, 1⟩)
+  rw [show (fun i => (⟨x i, 0⟩ : Dual K) + ⟨0, 1⟩) = (fun i => ⟨x i, 1⟩) from
+    funext (fun i => Dual.ext (add_zero (x i)) (zero_add 1)), tangent, tangent] at moved
+  rw [sum_congr (fun i _ => mul_one (g i)), sum_congr (fun i _ => mul_zero (g i)), sum_const_zero] at moved
+  exact moved
+/-- Such a function may be differentiated as if what is subtracted were a constant, whatever its own tangent is: a
+stabilising maximum may depend on all that it stabilises. -/
+theorem shift_stop (f : (Nat → Dual K) → Dual K) (invariant : ∀ (z : Nat → Dual K) (d : Dual K), f (fun i => z i + d) = f z)
+    (z : Nat → Dual K) (m : Dual K) : f (fun i => z i + -m) = f (fun i => z i + -(const m.re)) := by
+  rw [invariant z (-m), invariant z (-(const m.re))]
+
+/-! ### Degrees: z has degree k if its derivative is k times z -/
+def Degree (k : K) (z : Dual K) : Prop := z.eps = k * z.re
+theorem degree_const (a : K) : Degree 0 (const a) := (zero_mul a).symm
+theorem degree_add {k : K} {y z : Dual K} (hy : Degree k y) (hz : Degree k z) : Degree k (y + z) := by
+  show y.eps + z.eps = k * (y.re + z.re)
+  rw [hy, hz, mul_add]
+theorem degree_mul {k l : K} {y z : Dual K} (hy : Degree k y) (hz : Degree l z) : Degree (k + l) (y * z) := by
+  show y.re * z.eps + y.eps * z.re = (k + l) * (y.re * z.re)
+  rw [hy, hz]
+  exact ring_eq [k, l, y.re, z.re] (by rfl)
+theorem degree_sum (k : K) (n : Nat) (f : Nat → Dual K) (h : ∀ i, Degree k (f i)) : Degree k (sum n f) := by
+  induction n with
+  | zero => exact (mul_zero k).symm
+  | succ n ih => exact degree_add ih (h n)
+theorem degree_none {z : Dual K} (h : Degree 0 z) : z.eps = 0 := h.trans (zero_mul _)
 
 /-! ## Softmax backward -/
 /-- For probabilities `P` and tangents `s`: the tangent of P and the cotangent of s are adjoint. -/
@@ -161,6 +192,59 @@ theorem dualDiv_mul (x y : Dual K) (h : y.re ≠ 0) : dualDiv x y * y = x := by
     exact ring_eq [x.re, x.eps, y.re, y.eps] (by rfl)
 /-- `exp (x + ε s)`. -/
 def dualExp (x : A) (s : K) : Dual K := ⟨exp x, exp x * s⟩
+theorem dual_cancel {x y z : Dual K} (hz : z.re ≠ 0) (h : x * z = y * z) : x = y := by
+  have re : x.re = y.re := mul_cancel hz (congrArg Dual.re h)
+  apply Dual.ext re
+  apply mul_cancel hz
+  have eps : x.re * z.eps + x.eps * z.re = y.re * z.eps + y.eps * z.re := congrArg Dual.eps h
+  rw [re, add_comm (y.re * z.eps), add_comm (y.re * z.eps)] at eps
+  exact add_cancel _ eps
+/-- A common factor of numerator and denominator drops out, its tangent too. -/
+theorem dualDiv_common (a b z : Dual K) (hb : b.re ≠ 0) (hz : z.re ≠ 0) : dualDiv (a * z) (b * z) = dualDiv a b := by
+  have bz : (b * z).re ≠ 0 := mul_ne_zero hb hz
+  apply dual_cancel bz
+  rw [dualDiv_mul _ _ bz, ← mul_assoc, dualDiv_mul _ _ hb]
+theorem degree_div {k l : K} {y z : Dual K} (hy : Degree k y) (hz : Degree l z) (nz : z.re ≠ 0) :
+    Degree (k - l) (dualDiv y z) := by
+  show (y.eps * z.re - y.re * z.eps) / (z.re * z.re) = (k - l) * (y.re / z.re)
+  apply div_unique (mul_ne_zero nz nz)
+  rw [hy, hz, div_eq]
+  have one := mul_inv nz
+  generalize inv z.re = r at one
+  have expand : (k - l) * (y.re * r) * (z.re * z.re) = z.re * r * ((k - l) * (y.re * z.re)) :=
+    ring_eq [k, l, y.re, r, z.re] (by rfl)
+  rw [expand, one, one_mul]
+  exact ring_eq [k, l, y.re, z.re] (by rfl)
+theorem dualExp_add (x c : A) (s t : K) : dualExp (x + c) (s + t) = dualExp x s * dualExp c t := by
+  apply Dual.ext
+  · exact exp_add x c
+  · show (exp (x + c) : K) * (s + t) = exp x * (exp c * t) + exp x * s * exp c
+    rw [exp_add]
+    exact ring_eq [exp x, exp c, s, t] (by rfl)
+theorem degree_exp (x : A) (t : K) : Degree t (dualExp x t) := mul_comm _ _
+/-- Softmax over dual numbers does not change when one dual number is added to all scores. -/
+theorem softmax_shift (n : Nat) (x : Nat → A) (s : Nat → K) (c : A) (t : K) (i : Nat) :
+    dualDiv (dualExp (x i + c) (s i + t)) (sum (Nat.succ n) (fun j => dualExp (x j + c) (s j + t)))
+      = dualDiv (dualExp (x i) (s i)) (sum (Nat.succ n) (fun j => dualExp (x j) (s j))) := by
+  rw [dualExp_add, sum_congr (fun j _ => dualExp_add (x j) c (s j) t), sum_mul_right]
+  apply dualDiv_common
+  · rw [dual_sum_re]
+    exact sum_exp_ne_zero n x
+  · exact exp_ne_zero c
+/-- A row of softmax · V has no derivative by its reference `c`: numerator and denominator have the same degree. -/
+theorem reference_gradient (n : Nat) (x : Nat → A) (v : Nat → K) (c : A) (t : K) :
+    (dualDiv (sum (Nat.succ n) (fun i => const (v i) * dualExp (x i - c) (-t)))
+      (sum (Nat.succ n) (fun i => dualExp (x i - c) (-t)))).eps = 0 := by
+  apply degree_none
+  have num : Degree (0 + -t) (sum (Nat.succ n) (fun i => const (v i) * dualExp (x i - c) (-t))) :=
+    degree_sum _ _ _ (fun i => degree_mul (degree_const (v i)) (degree_exp (x i - c) (-t)))
+  have den : Degree (-t) (sum (Nat.succ n) (fun i => dualExp (x i - c) (-t))) :=
+    degree_sum _ _ _ (fun i => degree_exp (x i - c) (-t))
+  have both := degree_div num den (by
+    rw [dual_sum_re]
+    exact sum_exp_ne_zero n (fun i => x i - c))
+  rw [show 0 + -t - -t = 0 from ring_eq [t] (by rfl)] at both
+  exact both
 /-- The tangent of softmax: P · (s − Σ P s), whatever reference `c` the scores have. -/
 theorem softmax_tangent (n : Nat) (x : Nat → A) (s : Nat → K) (c : A) (i : Nat) :
     (dualDiv (dualExp (x i - c) (s i)) (sum (Nat.succ n) (fun j => dualExp (x j - c) (s j)))).eps
@@ -193,5 +277,63 @@ theorem softmax_tangent (n : Nat) (x : Nat → A) (s : Nat → K) (c : A) (i : N
   have expand : e * r * (s i - r * t) * (d * d) = (d * r) * (e * s i * d) - (d * r) * (d * r) * (e * t) :=
     ring_eq [e, r, s i, t, d] (by rfl)
   rw [expand, one, one_mul, one_mul, one_mul]
+/-- Probability `i` of scores with tangents. -/
+def dualSoftmax (n : Nat) (x : Nat → A) (s : Nat → K) (c : A) (i : Nat) : Dual K :=
+  dualDiv (dualExp (x i - c) (s i)) (sum (Nat.succ n) (fun j => dualExp (x j - c) (s j)))
+/-- Probability `i`. -/
+def probability (n : Nat) (x : Nat → A) (c : A) (i : Nat) : K :=
+  exp (x i - c) / sum (Nat.succ n) (fun j => exp (x j - c))
+/-- Flash backward is the derivative: a loss with cotangents dP of the probabilities has, by the scores,
+dS = P ∘ (dP − rowsum(dP ∘ P)). -/
+theorem softmax_backward (n : Nat) (x : Nat → A) (dp s : Nat → K) (c : A) :
+    (sum (Nat.succ n) (fun i => const (dp i) * dualSoftmax n x s c i)).eps
+      = sum (Nat.succ n) (fun i => probability n x c i
+        * (dp i - sum (Nat.succ n) (fun j => dp j * probability n x c j)) * s i) := by
+  rw [dual_sum, ← flash_backward]
+  apply sum_congr
+  intro i _
+  show dp i * (dualSoftmax n x s c i).eps + 0 * (dualSoftmax n x s c i).re = _
+  rw [zero_mul, add_zero]
+  exact congrArg (fun y => dp i * y) (softmax_tangent n x s c i)
+/-- By score `k` alone. -/
+theorem softmax_backward_entry (n : Nat) (x : Nat → A) (dp : Nat → K) (c : A) (k : Nat) (h : k < Nat.succ n) :
+    (sum (Nat.succ n) (fun i => const (dp i) * dualSoftmax n x (fun j => if j = k then 1 else 0) c i)).eps
+      = probability n x c k * (dp k - sum (Nat.succ n) (fun j => dp j * probability n x c j)) := by
+  rw [softmax_backward, ← sum_single (Nat.succ n) k h (fun i => probability n x c i
+    * (dp i - sum (Nat.succ n) (fun j => dp j * probability n x c j)))]
+  apply sum_congr
+  intro i _
+  by_cases e : i = k
+  · rw [if_pos e, if_pos e, mul_one]
+  · rw [if_neg e, if_neg e, mul_zero]
+/-- A row of attention: cotangents `g` of the m outputs Σ P · V give dP = g · Vᵀ, and then dS. -/
+theorem attention_backward (n m : Nat) (x : Nat → A) (v : Nat → Nat → K) (g s : Nat → K) (c : A) :
+    (sum m (fun d => const (g d) * sum (Nat.succ n) (fun j => dualSoftmax n x s c j * const (v j d)))).eps
+      = sum (Nat.succ n) (fun i => probability n x c i * (sum m (fun d => g d * v i d)
+        - sum (Nat.succ n) (fun j => sum m (fun d => g d * v j d) * probability n x c j)) * s i) := by
+  rw [← softmax_backward n x (fun i => sum m (fun d => g d * v i d)) s c, dual_sum, dual_sum]
+  have each : ∀ d, (const (g d) * sum (Nat.succ n) (fun j => dualSoftmax n x s c j * const (v j d))).eps
+      = sum (Nat.succ n) (fun j => g d * v j d * (dualSoftmax n x s c j).eps) := by
+    intro d
+    show g d * (sum (Nat.succ n) (fun j => dualSoftmax n x s c j * const (v j d))).eps + 0 * _ = _
+    rw [zero_mul, add_zero, dual_sum, ← sum_mul_left]
+    apply sum_congr
+    intro j _
+    show g d * ((dualSoftmax n x s c j).re * 0 + (dualSoftmax n x s c j).eps * v j d) = _
+    exact ring_eq [g d, v j d, (dualSoftmax n x s c j).re, (dualSoftmax n x s c j).eps] (by rfl)
+  rw [sum_congr (fun d _ => each d), sum_comm]
+  apply sum_congr
+  intro j _
+  show _ = sum m (fun d => g d * v j d) * (dualSoftmax n x s c j).eps + 0 * (dualSoftmax n x s c j).re
+  rw [zero_mul, add_zero, sum_mul_right]
+/-- What is subtracted is the row's cotangent · output, which kernels read instead (Dao et al. 2022). -/
+theorem attention_delta (n m : Nat) (p g : Nat → K) (v : Nat → Nat → K) :
+    sum n (fun j => sum m (fun d => g d * v j d) * p j) = sum m (fun d => g d * sum n (fun j => p j * v j d)) := by
+  have left : ∀ j, sum m (fun d => g d * v j d) * p j = sum m (fun d => g d * (p j * v j d)) := by
+    intro j
+    rw [← sum_mul_right]
+    exact sum_congr (fun d _ => ring_eq [g d, v j d, p j] (by rfl))
+  rw [sum_congr (fun j _ => left j), sum_comm]
+  exact sum_congr (fun d _ => sum_mul_left n (g d) _)
 end
 end Tang

@@ -226,5 +226,31 @@ theorem topK_largest : ∀ (k : Nat) (l : List A), Descending l → ∀ x y, Mem
       cases h with
       | head => exact mem_le l d (mem_drop k l j)
       | tail _ h => exact topK_largest k l d.right x y h j
+/-- How many elements a list has. -/
+def size {A : Type u} : List A → Nat
+  | .nil => 0
+  | .cons _ l => Nat.succ (size l)
+theorem append_take {A : Type u} : ∀ (k : Nat) (l : List A), append (take k l) (drop k l) = l
+  | .zero, _ => rfl
+  | .succ _, .nil => rfl
+  | .succ k, .cons a l => congrArg (fun x => a :: x) (append_take k l)
+theorem take_full {A : Type u} : ∀ (k : Nat) (l : List A), size (take k l) = k ∨ drop k l = .nil
+  | .zero, _ => .inl rfl
+  | .succ _, .nil => .inr rfl
+  | .succ k, .cons _ l => match take_full k l with
+    | .inl h => .inl (congrArg Nat.succ h)
+    | .inr h => .inr h
+/-- The combine of the k largest of two lists: k elements of both, in descending order, or all; and no other is larger. -/
+theorem topMerge_largest (k : Nat) (l m : List A) :
+    ∃ rest, Perm (append (topMerge k (topK k l) (topK k m)) rest) (append l m)
+      ∧ Descending (topMerge k (topK k l) (topK k m))
+      ∧ (size (topMerge k (topK k l) (topK k m)) = k ∨ rest = .nil)
+      ∧ ∀ x y, Mem x (topMerge k (topK k l) (topK k m)) → Mem y rest → y ≤ x := by
+  rw [topMerge_append]
+  have sorted := descending_sort (append l m)
+  refine ⟨drop k (sort (append l m)), ?_, descending_take k _ sorted, take_full k _, topK_largest k _ sorted⟩
+  show Perm (append (take k (sort (append l m))) (drop k (sort (append l m)))) (append l m)
+  rw [append_take]
+  exact perm_sort _
 end
 end Tang
