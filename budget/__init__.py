@@ -11,7 +11,8 @@ from tang.budget.emulation import emulate
 from tang.budget.files import load_inputs
 from tang.budget.html import report_html
 from tang.budget.levels import compare_levels
-from tang.budget.precision import PRESETS, applied, precision_from
+from tang.budget.precision import applied, precision_from
+from tang.budget.presets import PRESETS
 from tang.budget.report import BudgetReport
 from tang.budget.report_run import Question, budget_report
 from tang.budget.scale_data import Scale

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tang.budget.emulation import folded
-from tang.budget.precision import precision_from
+from tang.budget.precision import applied
 from tang.budget.report_inputs import Ranges
 from tang.budget.report_samples import Setting, measure, setting_of
 from tang.budget.report_terms import terms_of
@@ -98,18 +98,22 @@ def tolerances_of(
     math    "portable" functions, or a language whose own ones the kernel uses
     """
     bound = bind(graph, dict(sizes or {})) if graph.symbols else graph
-    schedule = schedule_for(precision, bound)
-    settings = [setting_of(bound, data) for data in inputs]
-    spans = dict(ranges or {}) or _spans(bound, inputs)
-    maker = _Maker(bound, schedule, settings, spans, math)
-    return tuple(maker.of(o) for o in bound.outputs)
+    made, schedule = kernel_for(precision, bound)
+    settings = [setting_of(made, data) for data in inputs]
+    spans = dict(ranges or {}) or _spans(made, inputs)
+    maker = _Maker(made, schedule, settings, spans, math)
+    return tuple(maker.of(o) for o in made.outputs)
 
 
-def schedule_for(precision: object, graph: Graph) -> Schedule:
-    """The formats of a kernel; of a preset with every sum in the worst order."""
-    found = precision_from(precision, graph)
+def kernel_for(precision: object, graph: Graph) -> tuple[Graph, Schedule]:
+    """The program and the formats of a kernel; of a preset with every sum in the worst order.
+
+    The program is another one where there are scales, or formats of single inputs: it takes its
+    inputs wide, and divides, rounds and multiplies them itself.
+    """
+    made, found = applied(precision, graph)
     written = isinstance(precision, Schedule | Mapping) or "{" in str(precision)
-    return found if written or str(precision).endswith(".json") else folded(found)
+    return made, found if written or str(precision).endswith(".json") else folded(found)
 
 
 def _spans(graph: Graph, inputs: Sequence[Mapping[str, Array]]) -> dict[str, tuple[float, float]]:
@@ -188,7 +192,8 @@ class _Maker:
         most = max(float(np.max(b, initial=0.0)) for b in bounds)
         if not np.isfinite(most):
             why = "by data: a running bound is infinite"
-            return Tolerance(output.name, format_, "none", derivation=(*reasons, why))
+            cure = "take a budget of your own, or formats that are finer, or fixed scales"
+            return Tolerance(output.name, format_, "none", derivation=(*reasons, why, cure))
         lines = (*reasons, "by data: the running bound of these inputs, sums one by one in order")
         return Tolerance(output.name, format_, "data", atol=most, derivation=lines, bound=bounds[0])
 

@@ -97,7 +97,7 @@ class _Test:
     def exact(self) -> Any:  # noqa: ANN401 - a Setting of tang.budget, or None
         """The program on the inputs as they are stored; None without inputs."""
         from tang.budget.report_samples import setting_of, stored_inputs
-        from tang.budget.report_tolerance import schedule_for
+        from tang.budget.report_tolerance import kernel_for
         from tang.ir.bind import bind, infer_sizes
         from tang.verify.subject import checked_inputs
 
@@ -106,16 +106,24 @@ class _Test:
         arrays = checked_inputs(self.graph, self.inputs)
         sizes = infer_sizes(self.graph, {n: a.shape for n, a in arrays.items()})
         bound = bind(self.graph, sizes) if sizes else self.graph
-        schedule = schedule_for(self.precision, bound)
-        self.setting = setting_of(bound, stored_inputs(bound, schedule, arrays))
+        made, schedule = kernel_for(self.precision, bound)
+        self.setting = setting_of(made, stored_inputs(made, schedule, arrays))
         return self.setting
+
+    def sizes_now(self) -> Mapping[str, int]:
+        """The sizes of symbolic extents: those of the inputs, where there are some."""
+        from tang.ir.bind import infer_sizes
+
+        if self.inputs is None or not self.graph.symbols:
+            return self.sizes
+        return infer_sizes(self.graph, {n: np.shape(a) for n, a in self.inputs.items()})
 
     def expected(self) -> dict[str, Array]:
         """The f64 results."""
         setting = self.exact()
         if setting is None:
             raise BudgetError("give expected=, or inputs= to compute it from")
-        return {o.name: np.asarray(setting.exact[o.ref]) for o in self.graph.outputs}
+        return {o.name: np.asarray(setting.exact[o.ref]) for o in setting.graph.outputs}
 
     def terms_of(self, output: str, *, through: bool) -> Array | None:
         """T of an output; None without inputs."""
@@ -124,7 +132,7 @@ class _Test:
         setting = self.exact()
         if setting is None:
             return None
-        ref = next(o.ref for o in self.graph.outputs if o.name == output)
+        ref = next(o.ref for o in setting.graph.outputs if o.name == output)
         return terms_of(setting.graph, setting.exact, through=through)[ref]
 
 
@@ -140,10 +148,8 @@ def _check_shape(name: str, expected: Array, test: _Test) -> None:
     from tang.ir.bind import bind
 
     ref = next(o.ref for o in test.graph.outputs if o.name == name)
-    setting = test.exact()
-    graph = test.graph if setting is None else setting.graph
-    sizes = {k: v for k, v in test.sizes.items() if k in {str(s) for s in graph.symbols}}
-    shape = (bind(graph, sizes) if sizes else graph).shape(ref)
+    sizes = dict(test.sizes_now())
+    shape = (bind(test.graph, sizes) if sizes else test.graph).shape(ref)
     fits = len(shape) == expected.ndim and all(
         not p.is_constant or p.constant == n for p, n in zip(shape, expected.shape, strict=True)
     )
@@ -185,8 +191,8 @@ def _allowed(name: str, expected: Array, test: _Test) -> tuple[Array, tuple[str,
 
     setting = test.exact()
     found = tolerances_of(
-        test.graph if setting is None else setting.graph, test.precision,
-        sizes=test.sizes, inputs=[] if setting is None else [setting.inputs], math=test.math,
+        test.graph, test.precision, sizes=test.sizes_now(),
+        inputs=[] if setting is None else [setting.inputs], math=test.math,
     )  # fmt: skip
     tolerance = next(t for t in found if t.output == name)
     if tolerance.kind == "none":
@@ -199,7 +205,7 @@ def _allowed(name: str, expected: Array, test: _Test) -> tuple[Array, tuple[str,
 
 def _budgeted(name: str, expected: Array, test: _Test) -> tuple[Array, tuple[str, ...], float]:
     from tang.budget.report_cures import storage_of
-    from tang.budget.report_tolerance import schedule_for
+    from tang.budget.report_tolerance import kernel_for
     from tang.emulator.budget import budgets_from, tolerance
     from tang.ir.bind import bind
 
@@ -209,9 +215,9 @@ def _budgeted(name: str, expected: Array, test: _Test) -> tuple[Array, tuple[str
     budget = budgets.of_output(name, ref.node)
     if budget is None:
         return np.full(expected.shape, np.inf), ("no budget asks anything of it",), 100.0
-    setting = test.exact()
-    graph = bind(test.graph, dict(test.sizes)) if setting is None and test.sizes else test.graph
-    schedule = schedule_for(test.precision, graph if setting is None else setting.graph)
+    sizes = dict(test.sizes_now())
+    graph, schedule = kernel_for(test.precision, bind(test.graph, sizes) if sizes else test.graph)
+    ref = next(o.ref for o in graph.outputs if o.name == name)
     terms = test.terms_of(name, through=False) if budget.c else None
     if budget.c and terms is None:
         raise BudgetError("a budget with c needs T, the sum of |terms|: pass inputs=")

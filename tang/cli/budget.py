@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _Precision = Annotated[
     str,
-    typer.Option(help="a preset (f32, f16, bf16, f16-acc, fp8-e4m3, …) or a FILE.json of formats"),
+    typer.Option(help="a preset (f32, bf16, f16-acc, fp8-e4m3, mxfp8-e4m3, …) or FILE.json"),
 ]
 _Budget = Annotated[
     list[str] | None,

@@ -125,7 +125,8 @@ def layers():
 USUAL = {
     "np": np, "tg": tg, "round_to": round_to, "evaluate": evaluate, "ATOMS": ATOMS, "fda": fda,
     "Seq": Seq, "Tree": Tree, "Split": Split, "Promote": Promote, "Fda": Fda, "Fma": Fma,
-    "to_data": to_data, "describe": describe, "Schedule": Schedule, "NodeSchedule": NodeSchedule, "F16": F16,
+    "to_data": to_data, "describe": describe, "Schedule": Schedule, "F16": F16,
+    "NodeSchedule": NodeSchedule,
     "summation_of": summation_of, "certify": certify, "check_certificate": check_certificate,
     "shape_bound": shape_bound, "assert_within": assert_within, "judge": judge,
     "budget_report": budget_report, "Question": Question, "ErrorBudget": ErrorBudget,
