@@ -1,13 +1,13 @@
 """The gate: build every module from source, read every theorem's axioms, believe nothing else.
 
 Defines `prove`, `Report` and `Theorem`. Relies on `sources` for what text may say, on `lean` for
-what Lean says, and on `store` for results of unchanged text. It proves nothing about floats.
+what Lean says, on `canary` for whether to believe it, and on `store` for results of unchanged
+text. It proves nothing about floats.
 """
 
 from __future__ import annotations
 
 import bisect
-import json
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,9 +17,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from tang.proofs import sources
-from tang.proofs.lean import Lean, Message, check_library, find
-from tang.proofs.sources import AUDIT, FOUNDATION, Declaration, Module, Project
+from tang.proofs import agreed, canary, layout, sources
+from tang.proofs.lean import Lean, Message, check_library, find, library_state
+from tang.proofs.sources import AUDIT, FOUNDATION, Module, Project
 from tang.proofs.store import Built, Store
 
 ALLOWED: Final = frozenset({"propext", "Quot.sound", "Classical.choice"})
@@ -28,7 +28,11 @@ ALLOWED: Final = frozenset({"propext", "Quot.sound", "Classical.choice"})
 WORKERS: Final = 2
 """So many modules are compiled at once."""
 
-SNAPSHOT: Final = "statements.json"
+ELIDED: Final = ("⋯", "failed to pretty print")
+"""What Lean prints in place of what it leaves out or cannot print."""
+
+_RAW: Final = re.compile(r"^\[Error pretty printing expression: .*? to raw printer\.\] ")
+_MADE_UP: Final = re.compile(r"[\w.]+\._@\.[\w.@]+")
 _AXIOMS: Final = re.compile(
     r"'(?P<name>\S+)' (?:depends on axioms: \[(?P<axioms>[^\]]*)\]|does not depend on any axioms)"
 )
@@ -36,7 +40,11 @@ _AXIOMS: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Theorem:
-    """A theorem that Lean has checked: full name, statement, axioms, module, line, seconds."""
+    """A theorem that Lean has checked: full name, statement, axioms, module, line, seconds.
+
+    explicit  digest of the statement with every argument, instance, universe and type
+    source    digest of the statement as written, with the commands in whose scope it stands
+    """
 
     name: str
     statement: str
@@ -44,6 +52,8 @@ class Theorem:
     module: str
     line: int
     seconds: float
+    explicit: str
+    source: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,24 +91,40 @@ def prove(
     """Check the project; unchanged text is not checked again unless `fresh`."""
     store = store or Store.default()
     project, lean = sources.read(root), find()
+    pin(lean, store, fresh=fresh)
     key = _key(project, lean)
     known = None if fresh else store.load(key)
     if known is not None:
         return _from_data(known)
     start = time.perf_counter()
-    report = _checked(project, lean, store, fresh, say)
+    report = checked(project, lean, store, fresh=fresh, say=say)
+    if report.ok:
+        report = replace(report, problems=tuple(agreed.problems(project, report.theorems)))
     report = replace(report, elapsed=time.perf_counter() - start)
     if report.ok:
         store.save(key, report.to_data())
     return report
 
 
+def pin(lean: Lean, store: Store, *, fresh: bool = False) -> None:
+    """Raise ProofError unless the wheel's library is the pinned one.
+
+    It is read again when it was written to since, when it is another file, and if `fresh`.
+    """
+    key = Store.key("library", library_state(lean))
+    if fresh or store.load(key) is None:
+        check_library(lean)
+        store.save(key, {"pinned": True})
+
+
 def _key(project: Project, lean: Lean) -> str:
     """A digest of all that a verdict depends on: sources, snapshot, Lean, and this package."""
-    files = [m.path for m in project.modules] + sorted(sources.HERE.glob("*.py"))
-    files += [p for p in (project.root / SNAPSHOT,) if p.is_file()]
-    files += sorted(project.root.rglob("*.olean*"))
-    return Store.key(lean.identity, *(f"{p.name}:{Store.digest(p)}" for p in files))
+    root = project.root
+    files = [m.path for m in project.modules] + sorted(root.rglob("*.olean*"))
+    files += [p for p in (root / agreed.FILE,) if p.is_file()]
+    parts = [f"{p.relative_to(root)}:{Store.digest(p)}" for p in files]
+    parts += [f"{p.name}:{Store.digest(p)}" for p in sorted(sources.HERE.glob("*.py"))]
+    return Store.key(lean.identity, *parts)
 
 
 def _from_data(data: Mapping[str, Any]) -> Report:
@@ -107,27 +133,44 @@ def _from_data(data: Mapping[str, Any]) -> Report:
     return Report(problems, tuple(found), seconds, data["lean"], data["elapsed"], cached=True)
 
 
-def _checked(
-    project: Project, lean: Lean, store: Store, fresh: bool, say: Callable[[str], None]
+def checked(
+    project: Project,
+    lean: Lean,
+    store: Store,
+    *,
+    fresh: bool = False,
+    say: Callable[[str], None] = lambda _: None,
 ) -> Report:
+    """What `prove` reports, but for what was agreed on: statements may be any."""
     faults = tuple(sources.problems(project))
     if faults:
         return Report(faults, (), {}, lean.label)
-    if fresh:
-        check_library(lean)
     seconds: dict[str, float] = {}
     times: dict[str, Mapping[int, float]] = {}
     audit: Built | None = None
     for name, built in build(project, lean, store, fresh=fresh):
         seconds[name], times[name] = built.seconds, built.outcome.seconds
         say(f"{name:24s} {built.seconds:6.2f} s")
-        faults = tuple(_module_problems(name, built))
+        faults = tuple(_module_problems(project.module(name), built))
+        if name in FOUNDATION and not faults and seconds.keys() >= set(FOUNDATION):
+            faults = _doubts(project, lean, store, fresh=fresh)
         if faults:
             return Report(faults, (), seconds, lean.label)
         audit = built
     found, faults = _audited(project, audit.outcome.messages if audit else (), times)
-    faults += tuple(_snapshot_problems(project, found))
     return Report(faults, found, seconds, lean.label)
+
+
+def _doubts(project: Project, lean: Lean, store: Store, *, fresh: bool) -> tuple[str, ...]:
+    """Why this Lean is not to be believed, asked once for each Lean and foundation."""
+    digests = (project.module(name).digest for name in FOUNDATION)
+    key = Store.key("canary", lean.identity, *digests)
+    if not fresh and store.load(key) is not None:
+        return ()
+    found = tuple(canary.problems(lean, store.stage(project, lean)))
+    if not found:
+        store.save(key, {"believed": True})
+    return found
 
 
 def build(
@@ -163,35 +206,74 @@ def _after(needed: Sequence[Future[Built | None]], compile_: Callable[[], Built]
     return compile_() if ready else None
 
 
-def _module_problems(name: str, built: Built) -> Iterator[str]:
+def _module_problems(m: Module, built: Built) -> Iterator[str]:
     """Anything that a module said; only the audit may speak."""
-    file, outcome = f"{name.replace('.', '/')}.lean", built.outcome
-    for m in outcome.messages:
-        if m.severity != "information" or name != AUDIT:
-            yield f"{file}:{m.line}:{m.column}: {m.severity}: {m.text}"
+    outcome = built.outcome
+    for said in outcome.messages:
+        if said.severity != "information" or m.name != AUDIT:
+            yield f"{m.file}:{said.line}:{said.column}: {said.severity}: {said.text}"
     if outcome.noise.strip():
-        yield f"{file}: Lean printed {outcome.noise.strip()[:500]!r}"
+        yield f"{m.file}: Lean printed {outcome.noise.strip()[:500]!r}; {_ALONE}"
     if outcome.status:
-        yield f"{file}: Lean ended with status {outcome.status}"
+        yield f"{m.file}: Lean ended with status {outcome.status}; {_ALONE}"
+    if m.name not in (*FOUNDATION, AUDIT):
+        yield from (f"{m.file}:{line}: {what}" for line, what in _unseen(m, outcome.commands))
+
+
+_ALONE: Final = "run tang prove --fresh, and if it stays, reinstall tang[proofs]"
+
+
+def _unseen(m: Module, places: Sequence[tuple[int, int, int, int]]) -> Iterator[tuple[int, str]]:
+    """Where Lean saw other commands than `layout` does: each of its commands is one of ours.
+
+    Commands that Lean makes out of one (such as those of `def A.b`) lie within it.
+    """
+    ours, lines = [c.line for c in layout.commands(m.text)], m.text.split("\n")
+    end = (0, 0)
+    for line, column, last, stop in sorted(places, key=lambda p: (p[0], p[1], -p[2], -p[3])):
+        if (last, stop) <= end:
+            continue
+        held = [n for n in ours if end[0] < n <= last]
+        silent = not held and (lines[line - 1].startswith("/-!") or line == len(lines))
+        if column or line <= end[0] or not (len(held) == 1 or silent):
+            yield line, f"Lean sees a command at column {column} that the text does not: {_CURE}"
+        end = (last, stop)
+    yield from ((n, f"Lean sees no command here: {_CURE}") for n in ours if n > end[0])
+
+
+_CURE: Final = "begin each command at column 0, on a line of its own"
 
 
 def _audited(
     project: Project, messages: tuple[Message, ...], times: Mapping[str, Mapping[int, float]]
 ) -> tuple[tuple[Theorem, ...], tuple[str, ...]]:
     """Theorems with the statement and axioms that Lean printed, and what is wrong with them."""
-    axioms, statements = _printed(messages)
+    said = _printed(project, messages)
     took = {m.name: _per_declaration(m, times.get(m.name, {})) for m in project.modules}
     found: list[Theorem] = []
     faults: list[str] = []
     for d, module in sources.theorems(project):
-        if d.name not in axioms or d.name not in statements:
-            faults.append(f"{d.name}: Lean did not print its axioms and its statement")
+        place = f"{project.module(module).file}:{d.line}: {d.name}"
+        answers = {what: said.get((what, d.name), "") for what in ("statement", "explicit")}
+        axioms = _listed(d.name, said.get(("axioms", d.name), ""))
+        if axioms is None or not all(answers.values()):
+            faults.append(f"{place}: Lean did not print its axioms and its statement; {_ALONE}")
             continue
-        bad = sorted(set(axioms[d.name]) - ALLOWED)
-        faults += [f"{_place(module, d)}: {d.name} depends on the axiom {a}" for a in bad]
+        for mark in (e for e in ELIDED for text in answers.values() if e in text):
+            faults.append(f"{place}: Lean left out a part of its statement ({mark}); shorten it")
+        bad = sorted(set(axioms) - ALLOWED)
+        faults += [f"{place} depends on the axiom {a}; prove it without" for a in bad]
         spent = took[module].get(d.line, 0.0)
-        found.append(Theorem(d.name, statements[d.name], axioms[d.name], module, d.line, spent))
+        explicit, says = sources.digest(answers["explicit"]), answers["statement"]
+        found.append(Theorem(d.name, says, axioms, module, d.line, spent, explicit, d.stated))
     return tuple(found), tuple(faults)
+
+
+def _renamed(text: str) -> str:
+    """A term with the names that Lean makes up numbered in order: they hold file positions."""
+    made = dict.fromkeys(_MADE_UP.findall(text))
+    numbers = {name: f"✝{i}" for i, name in enumerate(made)}
+    return _MADE_UP.sub(lambda found: numbers[found[0]], text)
 
 
 def _per_declaration(m: Module, times: Mapping[int, float]) -> dict[int, float]:
@@ -205,63 +287,35 @@ def _per_declaration(m: Module, times: Mapping[int, float]) -> dict[int, float]:
     return found
 
 
-def _place(module: str, d: Declaration) -> str:
-    return f"{module.replace('.', '/')}.lean:{d.line}"
+def _printed(project: Project, messages: tuple[Message, ...]) -> dict[tuple[str, str], str]:
+    """(What was asked, theorem) → what Lean said, by the line of the audit that asks.
 
-
-def _printed(messages: tuple[Message, ...]) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]:
-    axioms: dict[str, tuple[str, ...]] = {}
-    statements: dict[str, str] = {}
+    Statements come without the name in front, on one line.
+    """
+    said: dict[tuple[str, str], str] = {}
+    start = len(sources.audit_head(project))
+    lines = sources.audit_lines(project)
     for m in messages:
-        found = _AXIOMS.fullmatch(m.text.strip())
-        if found:
-            listed = (found["axioms"] or "").split(",")
-            axioms[found["name"]] = tuple(a.strip() for a in listed if a.strip())
-        else:
-            name, _, statement = m.text.removeprefix("@").partition(" : ")
-            statements[name] = " ".join(statement.split())
-    return axioms, statements
+        what, name, _ = lines[m.line - start - 1] if m.line > start else ("", "", "")
+        text = " ".join(m.text.split())
+        if what in ("statement", "explicit"):
+            found = re.fullmatch(rf"@?{re.escape(name)}(?:\.\{{[^}}]*\}})? : (.*)", text)
+            text = _renamed(_RAW.sub("", found[1])) if found else ""
+        said[what, name] = text
+    return said
+
+
+def _listed(name: str, text: str) -> tuple[str, ...] | None:
+    """The axioms in what Lean printed of a theorem, or None if it is not about them."""
+    found = _AXIOMS.fullmatch(text.strip())
+    if found is None or found["name"] != name:
+        return None
+    listed = (found["axioms"] or "").split(",")
+    return tuple(a.strip() for a in listed if a.strip())
 
 
 def axioms_of(messages: tuple[Message, ...]) -> dict[str, tuple[str, ...]]:
     """Theorem → the axioms that Lean printed for it."""
-    return _printed(messages)[0]
-
-
-def snapshot(project: Project, found: tuple[Theorem, ...]) -> dict[str, Any]:
-    """What must not change unseen: statements, definitions, and the foundation's text."""
-    definitions = {
-        m.name: [
-            f"{d.kind} {d.name} {d.digest}" for d in sources.declarations(m) if d.kind != "theorem"
-        ]
-        for m in project.modules
-        if m.name not in (*FOUNDATION, AUDIT)
-    }
-    return {
-        "foundation": {name: project.module(name).digest for name in FOUNDATION},
-        "definitions": definitions,
-        "statements": {t.name: t.statement for t in found},
-    }
-
-
-def _snapshot_problems(project: Project, found: tuple[Theorem, ...]) -> Iterator[str]:
-    """Differences between what is proved and what was agreed on."""
-    file = project.root / SNAPSHOT
-    agreed = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
-    now = snapshot(project, found)
-    for part in ("foundation", "definitions", "statements"):
-        old, new = agreed.get(part, {}), now[part]
-        for name in sorted({*old, *new}):
-            if old.get(name) != new.get(name):
-                yield f"{part} of {name}: {_difference(old.get(name), new.get(name))}"
-
-
-def _difference(old: object, new: object) -> str:
-    if old is None:
-        return "not in the snapshot; if it is meant, run python -m tang.proofs.snapshot"
-    if new is None:
-        return "in the snapshot, but gone"
-    if isinstance(old, list) and isinstance(new, list):
-        changed = [x for x in (*new, *old) if (x in new) != (x in old)]
-        return f"changed: {', '.join(changed[:4])}"
-    return f"changed from\n    {old}\n  to\n    {new}"
+    found = ((_AXIOMS.fullmatch(m.text.strip()), m.text) for m in messages)
+    listed = {f["name"]: _listed(f["name"], text) for f, text in found if f}
+    return {name: axioms for name, axioms in listed.items() if axioms is not None}

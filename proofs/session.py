@@ -105,6 +105,7 @@ def source(claims: Sequence[Claim | Statement]) -> str:
 def check(claims: Sequence[Claim | Statement], *, fresh: bool = False) -> Wrong | None:
     """The first claim that Lean does not accept, or None; cached by content."""
     store, lean, text = Store.default(), find(), source(claims)
+    _pinned(store)
     library = sources.read()
     state = Store.key(lean.identity, *(m.digest for m in library.modules))
     key = Store.key("claims", state, text)
@@ -120,6 +121,12 @@ def check(claims: Sequence[Claim | Statement], *, fresh: bool = False) -> Wrong 
     if wrong is None:
         store.save(key, {"proved": True, "claims": [asdict(c) for c in claims]})
     return wrong
+
+
+@functools.lru_cache(maxsize=4)
+def _pinned(store: Store) -> None:
+    """Once a process: the library of the wheel is the pinned one, or ProofError."""
+    gate.pin(find(), store)
 
 
 @functools.lru_cache(maxsize=4)

@@ -10,24 +10,25 @@ import json
 import sys
 from pathlib import Path
 
-from tang.proofs import gate, sources
+from tang.proofs import agreed, gate, sources
+from tang.proofs.lean import find
 from tang.proofs.store import Store
 
 
 def write(root: Path = sources.HERE, store: Store | None = None) -> tuple[str, ...]:
     """Renew both files; returns what the gate finds besides changed statements."""
-    project = sources.read(root)
+    store, lean, project = store or Store.default(), find(), sources.read(root)
     audit = root / "Tang" / "Audit.lean"
     if not audit.is_file() or audit.read_text(encoding="utf-8") != sources.audit_text(project):
         audit.write_text(sources.audit_text(project), encoding="utf-8")
         project = sources.read(root)
-    report = gate.prove(root, store=store)
-    parts = ("foundation of", "definitions of", "statements of")
-    faults = tuple(p for p in report.problems if not p.startswith(parts))
-    if not faults:
-        text = json.dumps(gate.snapshot(project, report.theorems), indent=1, ensure_ascii=False)
-        (root / gate.SNAPSHOT).write_text(text + "\n", encoding="utf-8")
-    return faults
+    gate.pin(lean, store)
+    report = gate.checked(project, lean, store)
+    if report.ok:
+        data = agreed.snapshot(project, report.theorems)
+        text = json.dumps(data, indent=1, ensure_ascii=False)
+        (root / agreed.FILE).write_text(text + "\n", encoding="utf-8")
+    return report.problems
 
 
 if __name__ == "__main__":

@@ -1,19 +1,31 @@
 """The Lean sources as text: files, imports, declarations, and what they may not contain.
 
 Defines `Project`, `Module`, `Declaration` and `problems`, the check that runs before Lean does.
-Relies on the layout rules of `docs/proofs.md` (one declaration starts per line, at column 0). It
-is a second lock: what Lean itself reports is judged by `gate`.
+Relies on `layout`, the plain form in which text says what Lean does with it. It is a second lock:
+what Lean itself reports is judged by `gate`.
 """
 
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Final
+
+from tang.errors import ProofError
+from tang.proofs import layout
+from tang.proofs.layout import (
+    DECLARATIONS,
+    Command,
+    commands,
+    header_problems,
+    imports,
+    statement,
+    strip_comments,
+    theorem_problems,
+    word,
+)
 
 HERE: Final = Path(__file__).parent
 """The Lake project that ships with the package."""
@@ -28,37 +40,46 @@ WORDS: Final = (
     "infixl", "infixr", "prefix", "postfix", "declare_syntax_cat", "run_cmd", "run_tac",
     "run_elab", "initialize", "builtin_initialize", "csimp", "init_quot", "attribute", "unseal",
     "_root_", "Lean", "deriving", "mutual", "simproc", "register_simp_attr", "skipKernelTC",
-    "termination_by", "decreasing_by", "module", "meta",
+    "termination_by", "decreasing_by", "module", "meta", "private", "protected", "public", "local",
+    "scoped", "nonrec", "include", "omit", "in", "example", "lemma", "coinductive", "seal",
+    "grind_pattern", "unif_hint", "binder_predicate", "add_decl_doc", "recall",
 )  # fmt: skip
 """Words that no file but the foundation may contain outside comments."""
 
-ATTRIBUTES: Final = ("simp", "reducible")
 OPTIONS: Final = frozenset({"autoImplicit false", "synthInstance.maxSize 2000"})
-_DECLARES: Final = (
-    r"^(?:@\[[^\]]*\]\s*)?(?P<mods>(?:(?:private|protected|noncomputable|local|scoped)\s+)*)"
-    r"(?P<kind>theorem|lemma|def|abbrev|structure|class inductive|class|inductive|instance|example)"
-    r"(?:\s*\(priority := \d+\))?(?:\s+(?P<name>[^\s:({\[⦃]+))?"
-)
-_COMMAND: Final = re.compile(
-    r"^(?:@\[|private|protected|noncomputable|local|scoped|theorem|lemma|def|abbrev|structure|class"
-    r"|inductive|instance|example|namespace|section|end|open|variable|universe|set_option|export"
-    r"|import|prelude|#)"
-)
+_FORBIDDEN: Final = word(WORDS)
+_SCOPES: Final = ("namespace", "section")
 
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """A declaration as written: kind, full name (or "" for an unnamed instance), line, text."""
+    """A declaration as written: kind, full name, line, text without comments.
+
+    context  the commands in whose scope it stands: variables, options, namespaces, in order
+    """
 
     kind: str
     name: str
     line: int
     text: str
+    context: tuple[str, ...] = ()
 
     @property
     def digest(self) -> str:
-        """A digest of the text, white space aside."""
-        return hashlib.sha256(" ".join(self.text.split()).encode()).hexdigest()[:16]
+        """A digest of the whole text, white space aside."""
+        return digest(self.text)
+
+    @property
+    def stated(self) -> str:
+        """A digest of what is written up to the proof, and of what that stands in."""
+        says = statement(Command(self.kind, self.name, self.line, self.text))
+        return digest(*self.context, says)
+
+
+def digest(*texts: str) -> str:
+    """A digest of some texts in order, white space aside."""
+    plain = "\n".join(" ".join(t.split()) for t in texts)
+    return hashlib.sha256(plain.encode()).hexdigest()[:32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +95,11 @@ class Module:
     def bare(self) -> str:
         """The text with comments blanked out; lines keep their numbers."""
         return strip_comments(self.text)
+
+    @property
+    def file(self) -> str:
+        """The file's path below the project's folder, for messages."""
+        return f"{self.name.replace('.', '/')}.lean"
 
     @property
     def digest(self) -> str:
@@ -97,93 +123,58 @@ def read(root: Path = HERE) -> Project:
     modules = {m.name: m for m in (_module(root, f) for f in files)}
     order: dict[str, Module] = {}
 
-    def visit(name: str) -> None:
-        if name in order or name not in modules:
+    def visit(name: str, above: tuple[str, ...]) -> None:
+        if name in order or name not in modules or name in above:
             return
         for needed in modules[name].imports:
-            if needed != name:
-                visit(needed)
+            visit(needed, (*above, name))
         order[name] = modules[name]
 
     for name in modules:
-        visit(name)
+        visit(name, ())
     return Project(root, tuple(order.values()))
 
 
 def _module(root: Path, file: Path) -> Module:
-    text = file.read_text(encoding="utf-8")
-    head = re.match(r"(?:\s*(?:prelude|import\s+\S+)[ \t]*(?=\n|$))*", text)
-    imports = re.findall(r"import\s+(\S+)", head[0] if head else "")
+    try:
+        text = file.read_bytes().decode()
+    except UnicodeDecodeError as e:
+        raise ProofError(f"{file}: is not UTF-8 ({e}); write it anew as UTF-8 text") from e
     name = ".".join(file.relative_to(root).with_suffix("").parts)
-    return Module(name, file, text, tuple(imports))
-
-
-@lru_cache(maxsize=256)
-def strip_comments(text: str) -> str:
-    """Blank out `--` and nested `/- -/` comments; strings are kept."""
-    out, depth, i = [], 0, 0
-    while i < len(text):
-        two = text[i : i + 2]
-        if two == "/-":
-            depth, i = depth + 1, i + 2
-        elif two == "-/" and depth:
-            depth, i = depth - 1, i + 2
-        elif depth:
-            out.append("\n" if text[i] == "\n" else "")
-            i += 1
-        elif two == "--":
-            end = text.find("\n", i)
-            i = len(text) if end < 0 else end
-        elif text[i] == '"':
-            end = _string_end(text, i)
-            out.append(text[i:end])
-            i = end
-        else:
-            out.append(text[i])
-            i += 1
-    return "".join(out)
-
-
-def _string_end(text: str, start: int) -> int:
-    i = start + 1
-    while i < len(text) and text[i] != '"':
-        i += 2 if text[i] == "\\" else 1
-    return i + 1
+    return Module(name, file, text, imports(text))
 
 
 def declarations(module: Module) -> Iterator[Declaration]:
     """Every declaration with its full name, namespaces included."""
-    lines = module.bare.splitlines()
-    scopes: list[str] = []
-    for number, line in enumerate(lines):
-        _follow(scopes, line)
-        found = re.match(_DECLARES, line)
-        if found:
-            name = found["name"] or ""
-            full = ".".join([*filter(None, scopes), name]) if name else ""
-            kind = "theorem" if found["kind"] == "lemma" else found["kind"]
-            yield Declaration(kind, full, number + 1, _extent(lines, number))
+    yield from (d for d in _followed(module) if d.kind in DECLARATIONS)
 
 
-def _follow(scopes: list[str], line: str) -> None:
-    """Keep the stack of namespaces and sections (sections as empty names)."""
-    words = line.split()
-    if not words or line[0].isspace():
-        return
-    if words[0] == "namespace" and len(words) > 1:
-        scopes.append(words[1])
-    elif "section" in words[:2]:
-        scopes.append("")
-    elif words[0] == "end" and scopes:
-        scopes.pop()
+def _followed(module: Module) -> Iterator[Declaration]:
+    """Every command with the full name that it declares and the scope in which it stands."""
+    scopes: list[tuple[str, list[str]]] = [("", [])]
+    for c in commands(module.text):
+        context = tuple(text for _, texts in scopes for text in texts)
+        names = [name for name, _ in scopes if name]
+        full = ".".join([*names, c.name]) if c.name else ""
+        yield Declaration(c.kind, full, c.line, c.text, context)
+        if c.kind in _SCOPES:
+            name = c.text.split()[1] if c.kind == "namespace" else ""
+            scopes.append((name, [c.text]))
+        elif c.kind == "end" and len(scopes) > 1:
+            scopes.pop()
+        elif c.kind not in DECLARATIONS:
+            scopes[-1][1].append(c.text)
 
 
-def _extent(lines: list[str], start: int) -> str:
-    """The lines of a declaration: up to the next command at column 0."""
-    end = start + 1
-    while end < len(lines) and not _COMMAND.match(lines[end]):
-        end += 1
-    return "\n".join(lines[start:end]).rstrip()
+def outline(module: Module) -> list[tuple[int, str]]:
+    """Line and text of all that a module says besides its theorems: what those rest on."""
+    lines = [(n, f"import {i}") for n, i in enumerate(module.imports, 2)]
+    for d in _followed(module):
+        if d.kind not in DECLARATIONS:
+            lines.append((d.line, " ".join(d.text.split())))
+        elif d.kind != "theorem":
+            lines.append((d.line, f"{d.kind} {d.name} {d.digest}"))
+    return lines
 
 
 def theorems(project: Project) -> tuple[tuple[Declaration, str], ...]:
@@ -197,81 +188,121 @@ def theorems(project: Project) -> tuple[tuple[Declaration, str], ...]:
     )
 
 
+EXPLICIT: Final = ("pp.raw true",)
+"""Options that print the very term: all arguments, instances, universes and types.
+
+`pp.all` would do but for numerals, whose notation `nat_lit` needs Lean's own library.
+"""
+
+WHOLE: Final = (
+    "pp.deepTerms true", "pp.proofs true", "pp.maxSteps 1000000000", "pp.rawOnError true",
+)  # fmt: skip
+"""Options by which Lean leaves out nothing when it prints, and prints what has no notation."""
+
+
+def audit_lines(project: Project) -> tuple[tuple[str, str, str], ...]:
+    """The lines of the audit below its header: what each asks for, of what, and its text."""
+    names = [d.name for d, _ in theorems(project)]
+    lines = [("", "", f"set_option {o}") for o in WHOLE]
+    for name in names:
+        lines += [("statement", name, f"#check @{name}"), ("axioms", name, f"#print axioms {name}")]
+    lines += [("", "", f"set_option {o}") for o in EXPLICIT]
+    return (*lines, *(("explicit", name, f"#check @{name}") for name in names))
+
+
+def audit_head(project: Project) -> tuple[str, ...]:
+    """The lines of the audit above those."""
+    modules = dict.fromkeys(module for _, module in theorems(project))
+    lines = ["prelude", *(f"import {m}" for m in [*modules, *FOUNDATION])]
+    lines += ["/-! # Tang.Audit — every theorem: its statement, its axioms, its explicit form.", ""]
+    return (
+        *lines,
+        "Written by `python -m tang.proofs.snapshot`; the gate compares it with the sources. -/",
+    )
+
+
 def audit_text(project: Project) -> str:
     """What `Tang/Audit.lean` must be: every theorem's statement and axioms are asked for."""
-    found = theorems(project)
-    modules = dict.fromkeys(module for _, module in found)
-    lines = ["prelude", *(f"import {m}" for m in [*modules, *FOUNDATION])]
-    lines += ["/-! # Tang.Audit — every theorem, its statement and its axioms.", ""]
-    lines += [
-        "Written by `python -m tang.proofs.snapshot`; the gate compares it with the sources. -/"
-    ]
-    for d, _ in found:
-        lines += [f"#check @{d.name}", f"#print axioms {d.name}"]
-    return "\n".join(lines) + "\n"
+    texts = (text for _, _, text in audit_lines(project))
+    return "\n".join([*audit_head(project), *texts]) + "\n"
 
 
 def problems(project: Project) -> Iterator[str]:
-    """Everything that the sources do and may not, as `file:line: what`."""
+    """Everything that the sources do and may not, as `file:line: what; cure`."""
     names = {m.name for m in project.modules}
-    yield from (f"{needed} is missing" for needed in (*FOUNDATION, AUDIT) if needed not in names)
+    yield from (
+        f"{needed.replace('.', '/')}.lean:1: is missing; take it from the repository"
+        for needed in (*FOUNDATION, AUDIT)
+        if needed not in names
+    )
     for olean in sorted(project.root.rglob("*.olean*")):
         if ".lake" not in olean.relative_to(project.root).parts:
             where = olean.relative_to(project.root)
             yield f"{where}: a compiled file lies among the sources; delete it"
+    seen: set[str] = set()
     for m in project.modules:
-        yield from _header_problems(m, names)
+        yield from (f"{m.file}:{line}: {what}" for line, what in _header_problems(m, names, seen))
+        seen.add(m.name)
         if m.name not in (*FOUNDATION, AUDIT):
-            yield from _body_problems(m)
+            yield from (f"{m.file}:{line}: {what}" for line, what in _body_problems(m))
     if AUDIT in names and project.module(AUDIT).text != audit_text(project):
-        yield "Tang/Audit.lean does not list exactly the theorems of the sources"
+        line = _first_difference(project.module(AUDIT).text, audit_text(project))
+        yield (
+            f"Tang/Audit.lean:{line}: does not list exactly the theorems of the sources; "
+            "run python -m tang.proofs.snapshot"
+        )
 
 
-def _header_problems(m: Module, names: set[str]) -> Iterator[str]:
-    where = f"{m.name.replace('.', '/')}.lean"
-    if not m.bare.lstrip().startswith("prelude"):
-        yield f"{where}:1: does not start with `prelude`"
-    yield from (
-        f"{where}: imports {i}, not a file of the project" for i in m.imports if i not in names
-    )
+def _first_difference(one: str, two: str) -> int:
+    """The first line, from 1, in which two texts differ."""
+    pairs = zip(one.split("\n"), two.split("\n"), strict=False)
+    return next((n for n, (a, b) in enumerate(pairs, 1) if a != b), 1)
+
+
+def _header_problems(m: Module, names: set[str], seen: set[str]) -> Iterator[tuple[int, str]]:
+    yield from header_problems(m.text)
+    for number, needed in enumerate(m.imports, 2):
+        if needed not in names:
+            yield number, f"imports {needed}, which is not a file of the project; add or drop it"
+        elif needed not in seen:
+            yield number, f"imports {needed}, which imports {m.name}; break the circle"
     if m.name != FOUNDATION[0] and FOUNDATION[0] not in m.imports:
-        yield f"{where}: does not import {FOUNDATION[0]}"
+        yield 1, f"does not import {FOUNDATION[0]}; add `import {FOUNDATION[0]}`"
 
 
-def _body_problems(m: Module) -> Iterator[str]:
-    where = f"{m.name.replace('.', '/')}.lean"
-    for number, line in enumerate(m.bare.splitlines(), 1):
-        yield from (f"{where}:{number}: {p}" for p in _line_problems(line))
-    body = m.bare.split()
-    if body.count("Tang") != 2 or body[-2:] != ["end", "Tang"]:
-        yield f"{where}: must open `namespace Tang` once and close it in the last line"
+def _body_problems(m: Module) -> Iterator[tuple[int, str]]:
+    yield from layout.problems(m.text)
+    for number, line in enumerate(m.bare.split("\n"), 1):
+        for found in _FORBIDDEN.findall(line):
+            yield number, f"forbidden word `{found}`; docs/proofs.md says what to write instead"
+    for c in commands(m.text):
+        if c.kind == "theorem":
+            yield from ((c.line, what) for what in theorem_problems(c))
+        elif c.kind in DECLARATIONS and not c.name:
+            yield c.line, f"this {c.kind} has no plain name; write it on the same line"
+        option = " ".join(c.text.split()).removeprefix("set_option ")
+        if c.kind == "set_option" and option not in OPTIONS:
+            yield (
+                c.line,
+                f"option `{option}` is forbidden; allowed are {', '.join(sorted(OPTIONS))}",
+            )
+    yield from _scope_problems(m)
+
+
+def _scope_problems(m: Module) -> Iterator[tuple[int, str]]:
+    """Whether `namespace Tang` holds every declaration, and each `end` names what it ends."""
+    plain = [" ".join(c.text.split()) for c in commands(m.text)]
+    if plain.count("namespace Tang") != 1 or plain[-1:] != ["end Tang"]:
+        yield (
+            m.text.count("\n"),
+            "must open `namespace Tang` once and close it in the last line; move all between them",
+        )
+    begun: list[str] = []
+    for c, text in zip(commands(m.text), plain, strict=True):
+        if c.kind in _SCOPES:
+            begun.append(text.partition(f"{c.kind}")[2].strip())
+        elif c.kind == "end" and (not begun or begun.pop() != text[3:].strip()):
+            yield c.line, f"`{text}` ends something else; write the name that began it"
     for d in declarations(m):
-        if d.name and not d.name.startswith("Tang."):
-            yield f"{where}:{d.line}: declares {d.name} outside the namespace Tang"
-
-
-def _line_problems(line: str) -> Iterator[str]:
-    words = re.findall(r"[\w.!?']+", line)
-    parts = {p for w in words for p in w.split(".")}
-    yield from (f"forbidden word `{w}`" for w in WORDS if w in parts)
-    if any(c in line for c in '"«#'):
-        yield "strings, quoted names and `#` commands are forbidden"
-    yield from (
-        f"attribute `{a}` is forbidden"
-        for a in re.findall(r"@\[([^\]]*)", line)
-        if a not in ATTRIBUTES
-    )
-    if ";" in line.replace("<;>", ""):
-        yield "`;` is forbidden: one command or tactic a line"
-    option = re.search(r"set_option\s+(.*)", line)
-    if option and option[1].strip() not in OPTIONS:
-        yield f"option `{option[1].strip()}` is forbidden"
-    later = re.search(
-        r"\S.*\b(theorem|def|instance|axiom|namespace|end|structure|class|inductive)\b", line
-    )
-    if (
-        later
-        and not re.match(_DECLARES, line)
-        and not line.startswith(("namespace", "end", "import"))
-    ):
-        yield f"`{later[1]}` must start its line"
+        if not d.name.startswith("Tang."):
+            yield d.line, f"declares {d.name} outside the namespace Tang; move it inside"

@@ -20,7 +20,7 @@ from typing import Any, Final
 from tang.proofs.lean import Lean, Message, Outcome
 from tang.proofs.sources import Module, Project
 
-FORMAT: Final = "2"
+FORMAT: Final = "3"
 """Changes with the form of what is kept, so that older entries are never read."""
 
 
@@ -101,7 +101,8 @@ class Store:
         outcome = data["outcome"]
         messages = tuple(Message(**m) for m in outcome["messages"])
         times = {int(line): t for line, t in outcome["seconds"].items()}
-        found = Outcome(outcome["status"], messages, outcome["noise"], times)
+        places = tuple((a, b, c, d) for a, b, c, d in outcome["commands"])
+        found = Outcome(outcome["status"], messages, outcome["noise"], times, places)
         return Built(found, data["seconds"])
 
     def _write(self, file: Path, content: bytes) -> None:

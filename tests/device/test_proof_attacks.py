@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tang.proofs import gate, snapshot, sources
+from tang.proofs import gate, lean, snapshot, sources
 from tang.proofs.lean import find
 from tang.proofs.store import Store
 
@@ -21,6 +21,30 @@ RESERVED = (
     "add", "sub", "mul", "div", "mod", "gcd", "pow", "beq", "ble", "land", "lor", "xor",
     "shiftLeft", "shiftRight", "log2",
 )  # fmt: skip
+
+
+SMALL = """prelude
+import Tang.Algebra
+import Tang.Logic
+import Tang.Core
+import Tang.Syntax
+/-! # Tang.Small -/
+set_option autoImplicit false
+universe u
+noncomputable section
+namespace Tang
+section
+variable {K : Type u} [OrderedRing K]
+/-- Twice a number. -/
+def twice (a : K) : K := a + a
+theorem first (a b : K) (h : a ≤ b) : a ≤ b := by
+  exact h
+/-- The second one. -/
+theorem second (a b : K) (h : twice a ≤ b) : twice a ≤ b := by
+  exact first (twice a) b h
+end
+end Tang
+"""
 
 
 @pytest.fixture(scope="module")
@@ -38,9 +62,11 @@ def closure(name):
     return found
 
 
-def part(root, name, store):
-    """A project of its own: a module and what it rests on, agreed on as it is."""
+def part(root, name, store, text=""):
+    """A project of its own: a module, what it rests on and a small one, agreed on as it is."""
     (root / "Tang").mkdir()
+    if text:
+        (root / "Tang" / "Small.lean").write_text(text)
     for needed in closure(name):
         file = Path(*needed.split(".")).with_suffix(".lean")
         shutil.copyfile(sources.HERE / file, root / file)
@@ -50,8 +76,8 @@ def part(root, name, store):
 
 @pytest.fixture(scope="module")
 def base(tmp_path_factory, store):
-    """The theorems on linear programs and what they rest on."""
-    return part(tmp_path_factory.mktemp("base"), "Tang.LP", store)
+    """A few theorems and what they rest on."""
+    return part(tmp_path_factory.mktemp("base"), "Tang.Algebra", store, SMALL)
 
 
 @pytest.fixture
@@ -91,6 +117,11 @@ def test_the_project_itself_passes(project, store):
     assert gate.prove(project, store=store).problems == ()
 
 
+def unchecked(monkeypatch):
+    """Turn the source check off, so that what Lean says must do."""
+    monkeypatch.setattr(sources, "problems", lambda _: iter(()))
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -108,22 +139,22 @@ def test_the_project_itself_passes(project, store):
          "root", "macro"],
 )  # fmt: skip
 def test_forbidden_words_are_refused_before_lean_runs(project, store, text):
-    append(project, "LP", text)
+    append(project, "Small", text)
     agree(project)
     assert "forbidden" in refused(project, store)
 
 
 @pytest.mark.parametrize("text", ["sorry", "exact sorryAx _ false"])
 def test_sorry_is_refused_by_its_axiom_alone(project, store, text, monkeypatch):
-    monkeypatch.setattr(sources, "WORDS", ())
-    append(project, "LP", f"theorem bad : (0 : Nat) = 1 := by\n  {text}")
+    unchecked(monkeypatch)
+    append(project, "Small", f"theorem bad : (0 : Nat) = 1 := by\n  {text}")
     agree(project)
     assert "sorry" in refused(project, store)
 
 
 def test_a_new_axiom_is_refused_by_its_name_alone(project, store, monkeypatch):
-    monkeypatch.setattr(sources, "WORDS", ())
-    append(project, "LP", "axiom bad : (0 : Nat) = 1\ntheorem worse : (0 : Nat) = 1 := bad")
+    unchecked(monkeypatch)
+    append(project, "Small", "axiom bad : (0 : Nat) = 1\ntheorem worse : (0 : Nat) = 1 := bad")
     agree(project)
     assert "Tang.bad" in refused(project, store)
 
@@ -131,19 +162,19 @@ def test_a_new_axiom_is_refused_by_its_name_alone(project, store, monkeypatch):
 @pytest.mark.parametrize("name", RESERVED)
 def test_no_file_can_redefine_what_the_kernel_computes(name, project, store):
     """Even with the source check off, the name is taken; so Lean itself refuses."""
-    lean, text = find(), "prelude\nimport Tang.Core\nset_option autoImplicit false\n"
+    found, text = find(), "prelude\nimport Tang.Core\nset_option autoImplicit false\n"
     text += f"noncomputable def Nat.{name} (n m : Nat) : Nat := Nat.zero\n"
-    list(gate.build(sources.read(project), lean, store))
+    list(gate.build(sources.read(project), found, store))
     file = project / "Attack.lean"
     file.write_text(text)
-    outcome = lean.compile(file, project, store.stage(sources.read(project), lean))
+    outcome = found.compile(file, project, store.stage(sources.read(project), found))
     assert "already been declared" in outcome.messages[0].text
 
 
 def test_a_file_that_leaves_the_namespace_is_refused(project, store):
     append(
         project,
-        "LP",
+        "Small",
         "end Tang\nnamespace Nat\ndef pow (n m : Nat) : Nat := 0\nend Nat\nnamespace Tang",
     )
     agree(project)
@@ -151,41 +182,118 @@ def test_a_file_that_leaves_the_namespace_is_refused(project, store):
 
 
 def test_a_renamed_theorem_is_refused(project, store):
-    edit(project, "LP", "theorem weak_duality", "theorem weaker_duality")
-    edit(project, "LP", "exact weak_duality", "exact weaker_duality")
+    edit(project, "Small", "theorem second", "theorem other")
     agree(project)
     text = refused(project, store)
-    assert "Tang.weak_duality: in the snapshot, but gone" in text
+    assert "Tang.second: in the snapshot, but gone" in text
 
 
 def test_a_weakened_statement_is_refused(project, store):
-    equal = "(equal : dot n c x = dot m b y)"
-    edit(project, "LP", equal, f"{equal} (_h : dot n c x' ≤ dot n c x)")
+    edit(project, "Small", "(h : twice a ≤ b)", "(h : twice a ≤ b) (_k : a ≤ b)")
     agree(project)
-    assert "statements of Tang.optimal_of_equal: changed" in refused(project, store)
+    text = refused(project, store)
+    assert text.startswith("Tang/Small.lean:18: statements of Tang.second: changed from")
+    assert "run python -m tang.proofs.snapshot" in text
 
 
-def test_a_weakened_definition_is_refused(project, store):
-    edit(project, "LP", "K := sum n (fun j => c j * x j)", "K := sum n (fun j => x j * c j)")
+def test_a_statement_that_prints_the_same_but_has_another_instance_is_refused(project, store):
+    before = gate.prove(project, store=store)
+    weak = "@LE.le K ⟨fun _ _ => True⟩ (twice a) b := by\n  exact (fun _ => True.intro) h"
+    edit(project, "Small", "twice a ≤ b := by\n  exact first (twice a) b h", weak)
+    after = gate.prove(project, store=store)
+    says = [t.statement for r in (before, after) for t in r.theorems if t.name == "Tang.second"]
+    assert before.ok
+    assert says[0] == says[1]
+    assert "statements of Tang.second: changed in an instance" in after.problems[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "mark"),
+    [("WHOLE", ("pp.maxSteps 20",), "⋯"),
+     ("EXPLICIT", ("pp.all true", "pp.rawOnError false"), "failed to pretty print")],
+    ids=["left-out", "failed"],
+)  # fmt: skip
+def test_a_statement_that_lean_does_not_print_whole_is_refused(
+    project, store, monkeypatch, name, options, mark
+):
+    assert gate.prove(project, store=store).ok
+    monkeypatch.setattr(sources, name, options)
     agree(project)
-    assert not gate.prove(project, store=store).ok
+    assert f"Lean left out a part of its statement ({mark})" in refused(project, store)
+
+
+INSTANCE = "instance weak : LE Nat := ⟨fun _ _ => True⟩"
+
+
+def test_an_indented_declaration_is_refused_before_lean_runs(project, store):
+    edit(project, "Small", "/-- The second", f"  {INSTANCE}\n/-- The second")
+    text = refused(project, store)
+    assert text.startswith("Tang/Small.lean:17: `instance` stands at column 2: begin a command at")
+
+
+@pytest.mark.parametrize("line", [f"  {INSTANCE}", f"section {INSTANCE}\nend", f"/- -/{INSTANCE}"],
+                         ids=["indented", "behind-another", "behind-a-comment"],
+)  # fmt: skip
+def test_a_command_that_the_text_hides_is_refused_by_what_lean_saw(
+    project, store, monkeypatch, line
+):
+    unchecked(monkeypatch)
+    assert gate.prove(project, store=store).ok
+    edit(project, "Small", "/-- The second", f"{line}\n/-- The second")
+    assert "Lean sees a command at column" in refused(project, store)
+
+
+def test_a_changed_definition_is_refused(project, store):
+    edit(project, "Small", "K := a + a", "K := a + (a)")
+    text = refused(project, store)
+    assert "outline of Tang.Small: changed from `def Tang.twice" in text
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [("[OrderedRing K]", "[OrderedField K]",
+      "Tang/Small.lean:12: outline of Tang.Small: changed from `variable {K : Type u} [Ordered"),
+     ("section\nvariable", "section\nopen Tang\nvariable", "`open Tang` is new"),
+     ("import Tang.Logic\n", "", "`import Tang.Logic` is gone"),
+     ("theorem first", f"{INSTANCE}\ntheorem first", "`instance Tang.weak ")],
+    ids=["variable", "open", "import", "instance"],
+)  # fmt: skip
+def test_what_statements_rest_on_may_not_change_unseen(project, store, old, new, said):
+    assert gate.prove(project, store=store).ok
+    edit(project, "Small", old, new)
+    assert said in refused(project, store)
+
+
+def test_a_lean_that_says_nothing_and_exits_0_is_not_believed(project, tmp_path, monkeypatch):
+    store = Store(tmp_path / "store")
+    file = tmp_path / "lean"
+    file.write_text("#!/bin/sh\necho 'Lean (version 4.35.0, x86_64)'\nexit 0\n")
+    file.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setattr(gate, "find", lambda: lean._on_path())
+    report = gate.prove(project, store=store)
+    assert report.problems
+    assert report.problems[0].startswith("Tang/Core.lean: Lean printed 'Lean (version")
+    file.write_text("#!/bin/sh\ncase $1 in --*version) echo 'Lean (version 4.35.0)';; esac\n")
+    report = gate.prove(project, store=store)
+    assert "lean: is not believed: of `#check @canary_" in report.problems[0]
 
 
 def test_a_theorem_missing_from_the_audit_is_refused(project, store):
-    append(project, "LP", "theorem extra : (0 : Nat) = 0 := rfl")
+    append(project, "Small", "theorem extra : (0 : Nat) = 0 := rfl")
     assert "does not list exactly the theorems" in refused(project, store)
 
 
 def test_an_error_is_reported_in_place(project, store):
-    append(project, "LP", "theorem bad : (0 : Nat) = 1 := rfl")
+    append(project, "Small", "theorem bad : (0 : Nat) = 1 := rfl")
     agree(project)
     text = refused(project, store)
-    assert "Tang/LP.lean:" in text
+    assert "Tang/Small.lean:" in text
     assert "error" in text
 
 
 def test_a_compiled_file_among_the_sources_is_refused(project, store):
-    (project / "Tang" / "LP.olean").write_bytes(b"left behind")
+    (project / "Tang" / "Small.olean").write_bytes(b"left behind")
     assert "a compiled file lies among the sources" in refused(project, store)
 
 

@@ -25,9 +25,9 @@ def test_imports_come_before_importers():
         seen.add(m.name)
 
 
-def test_nested_comments_are_blanked_and_lines_keep_their_numbers():
+def test_nested_comments_are_blanked_and_all_else_keeps_its_place():
     text = "a /- x /- y -/\nz -/ b -- c\nd"
-    assert sources.strip_comments(text) == "a \n b \nd"
+    assert sources.strip_comments(text) == "a" + 13 * " " + "\n     b" + 5 * " " + "\nd"
 
 
 def test_a_string_may_hold_what_looks_like_a_comment():
@@ -48,10 +48,12 @@ def test_the_digest_of_a_declaration_ignores_white_space(tmp_path):
 
 @pytest.mark.parametrize("word", sources.WORDS)
 def test_each_forbidden_word_is_seen_and_not_in_a_comment(word, tmp_path):
-    good = f"{HEAD}-- {word}\nend Tang\n"
-    bad = f"{HEAD}theorem t : True := by\n  {word}\nend Tang\n"
+    good = f"{HEAD}theorem t : True := by\n  trivial -- {word}\nend Tang\n"
     assert list(sources._body_problems(module(tmp_path, good))) == []
-    assert any("forbidden" in p for p in sources._body_problems(module(tmp_path, bad)))
+    for planted in (word, f"exact 0{word}", f"exact x.{word}"):
+        bad = good.replace("trivial", planted)
+        found = sources._body_problems(module(tmp_path, bad))
+        assert (5, f"forbidden word `{word}`; docs/proofs.md says what to write instead") in found
 
 
 def test_a_wheel_with_another_library_is_refused(tmp_path):
