@@ -1,8 +1,8 @@
 """Proofs in Lean of what the compiler relies on, and the bridge from programs to them.
 
 Offers `prove` (the gate), `theorems`, `check_combine` and `check_certificate`. Relies on Lean 4.35
-on PATH or in the wheel of the extra `proofs`. It says nothing about floats: theorems are about
-rings, fields and orders.
+in the wheel of the extra `proofs`, or else on PATH. It says nothing about floats: theorems are
+about rings, fields and orders.
 """
 
 from __future__ import annotations
