@@ -1,7 +1,7 @@
 """How long `tang budget` takes on a transformer layer of 512 tokens and d = 1024.
 
-Prints one line per measurement: by sampled tiles, by shape certificate, and, with --full, by the
-replay of every element. Relies on nothing but tang. It judges no precision: the budget is loose.
+Prints one line per measurement: by sampled tiles (beside it an estimate for the replay of every
+element), by shape certificate, and, with --full, by that replay. Relies on nothing but tang. It judges no precision: the budget is loose.
 Run: python benchmarks/bench_budget.py [--full]
 """
 
@@ -33,6 +33,8 @@ def timed(what: str, graph: Graph, question: Question) -> None:
     report = budget_report(graph, "bf16", question)
     passed, busy = time.perf_counter() - start, time.process_time() - spent
     print(f"{what:52}{passed:8.1f} s ({busy:.1f} s of processor)  {report.sentence()}", flush=True)
+    for note in report.times.notes():
+        print(f"    {note}", flush=True)
 
 
 def asked(rules: Iterable[str] | None, budget: ErrorBudget = LOOSE, **more: bool | int) -> Question:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Final
 
 
@@ -116,6 +116,32 @@ class Cure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Times:
+    """Seconds that pass: for errors of samples, for the replay of every element, for a proof.
+
+    estimated  whether `whole` was not measured but follows from the tiles: all points and steps,
+               at the rate at which those of the tiles were replayed
+    """
+
+    sampled: float = 0.0
+    whole: float = 0.0
+    estimated: bool = False
+    certified: float = 0.0
+
+    def notes(self) -> list[str]:
+        """What to print: of tiles, and of certificates."""
+        found = []
+        if self.estimated:
+            found.append(
+                f"sampled in {self.sampled:.3g} s; a replay of every element (--whole) would take "
+                f"about {self.whole:.2g} s: an estimate, by the rate of the tiles"
+            )
+        if self.certified:
+            found.append(f"certified in {self.certified:.2g} s")
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BudgetReport:
     """A program under a precision, judged.
 
@@ -123,6 +149,7 @@ class BudgetReport:
     tiles    whether nodes were sampled on tiles instead of whole
     certificate  its strength, "" where none was asked for
     odd      of real inputs that hold NaN or infinities, how many: "NaN in x (1 of 8 elements)"
+    times    how long it took
     front    lines about a search for cheaper formats;  schedule  what it found, as JSON
     """
 
@@ -136,6 +163,7 @@ class BudgetReport:
     certificate: str = ""
     cure: Cure | None = None
     odd: str = ""
+    times: Times = field(default=Times(), compare=False)
     front: tuple[str, ...] = ()
     schedule: Mapping[str, object] | None = None
 
@@ -188,7 +216,7 @@ class BudgetReport:
                 "tiles of up to 64 x 64 points a node; what a tile reads is rounded as it is "
                 "stored, and summed in f64 (--whole replays every element)"
             )
-        return notes
+        return [*notes, *self.times.notes()]
 
     def to_data(self) -> dict[str, object]:
         """The report as JSON takes it; numbers that are none of JSON's are text."""
@@ -198,7 +226,7 @@ class BudgetReport:
             "precision": self.precision, "samples": self.samples, "given": self.given,
             "seed": self.seed, "tiles": self.tiles, "odd": self.odd,
             "certificate": self.certificate, "cure": cure, "front": list(self.front),
-            "schedule": self.schedule,
+            "schedule": self.schedule, "seconds": asdict(self.times),
             "rows": [_plain(r) for r in self.rows],
         }  # fmt: skip
 

@@ -6,11 +6,12 @@ this package. It prints nothing.
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 import numpy as np
 
-from tang.budget.report import BudgetReport
+from tang.budget.report import BudgetReport, Times
 from tang.budget.report_case import Case, Question, case_of
 from tang.budget.report_certified import certified_rows
 from tang.budget.report_cures import cure_of
@@ -30,16 +31,22 @@ def budget_report(
 
     precision  a preset's name, JSON, a file or a Schedule, for the rewritten program
     """
+    start = time.perf_counter()
     case = case_of(graph, precision, question)
     measured = [measure(s, case.schedule, case.seed, tiles=case.tiles) for s in case.settings]
     rows = rows_of(case.settings, measured, case.budgets, case.terms) if measured else ()
+    tiles, between = case.tiles and bool(measured), time.perf_counter()
     strength = ""
     if question.certified:
         strength, rows = certified_rows(case, rows)
+    times = Times(
+        sampled=between - start, whole=sum(m.whole for m in measured), estimated=tiles,
+        certified=time.perf_counter() - between if strength else 0.0,
+    )  # fmt: skip
     report = BudgetReport(
         name=name, precision=precision_name(precision), rows=rows, samples=len(case.settings),
         given=question.inputs is not None, seed=question.seed,
-        tiles=case.tiles and bool(measured), certificate=strength, odd=odd_inputs(case),
+        tiles=tiles, times=times, certificate=strength, odd=odd_inputs(case),
     )  # fmt: skip
     if report.ok or not measured or not question.cures:
         return report

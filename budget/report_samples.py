@@ -13,8 +13,10 @@ bound of a tile is sound for its own arithmetic, given these sources.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import prod
 from typing import Any, Final
 
 import numpy as np
@@ -95,10 +97,15 @@ def setting_of(graph: Graph, inputs: Mapping[str, Array]) -> Setting:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Measured:
-    """Samples in program order, inputs first, and every tensor as later nodes read it."""
+    """Samples in program order, inputs first, and every tensor as later nodes read it.
+
+    whole  seconds that the replay of every element takes; of tiles an estimate: the points and
+           steps of the program at the rate at which those of the tiles were replayed
+    """
 
     samples: tuple[Sample, ...]
     emulated: Mapping[Ref, Array] = field(repr=False)
+    whole: float = 0.0
 
     def of(self, ref: Ref) -> Sample | None:
         return next((s for s in self.samples if s.ref == ref), None)
@@ -111,10 +118,12 @@ def measure(setting: Setting, schedule: Schedule, seed: int = 0, *, tiles: bool)
     found = [_input_sample(b, setting) for b in plan.buffers if _is_real_input(b)]
     emulated = dict(setting.exact) | {s.ref: s.value for s in found}
     if tiles:
-        found += _on_tiles(setting, opened, plan, emulated, seed)
+        more, seconds = _on_tiles(setting, opened, plan, emulated, seed)
     else:
-        found += _on_all(setting, opened, plan, emulated)
-    return Measured(tuple(found), emulated)
+        start = time.perf_counter()
+        more = _on_all(setting, opened, plan, emulated)
+        seconds = time.perf_counter() - start
+    return Measured((*found, *more), emulated, seconds)
 
 
 def outputs_under(
@@ -322,14 +331,28 @@ def _seen_exactly(done: Replay, buffer: Buffer, exact: Array, tile: Tile) -> Sam
 
 def _on_tiles(
     setting: Setting, schedule: Schedule, plan: Plan, emulated: dict[Ref, Array], seed: int
-) -> list[Sample]:
-    buffers = {_ref(b): b for b in plan.buffers}
-    found = []
+) -> tuple[list[Sample], float]:
+    """The samples, and what the replay of all would take."""
+    buffers, clock = {_ref(b): b for b in plan.buffers}, _Clock()
+    found: list[Sample] = []
     for node in setting.graph.nodes:
         carried = evaluated(setting.graph, node, emulated)
-        found += _tile_samples(setting, schedule, node, tile_of(node, seed), emulated, carried)
+        tile = tile_of(node, seed)
+        found += _tile_samples(setting, schedule, node, tile, emulated, carried, clock)
         emulated |= _as_stored(carried, buffers)
-    return found
+    return found, clock.seconds * sum(map(_steps, setting.graph.nodes)) / max(clock.steps, 1)
+
+
+@dataclass(slots=True)
+class _Clock:
+    """Points and steps of the tiles that were replayed, and the seconds of that."""
+
+    steps: int = 0
+    seconds: float = 0.0
+
+
+def _steps(node: Comprehension) -> int:
+    return prod(d.extent.constant for d in node.dims)
 
 
 def _as_stored(carried: Mapping[Ref, Array], buffers: Mapping[Ref, Buffer]) -> dict[Ref, Array]:
@@ -349,6 +372,7 @@ def _tile_samples(
     tile: Tile,
     emulated: Mapping[Ref, Array],
     carried: Mapping[Ref, Array],
+    clock: _Clock | None = None,
 ) -> list[Sample]:
     """One node on a tile, from its sources as they are stored."""
     results = _results(setting.graph)
@@ -359,7 +383,12 @@ def _tile_samples(
         name: _given(ref, setting.graph.sort(ref), setting, emulated)
         for ref, name in sources_of(node).items()
     }
-    done = replay(expand_math(alone), data, domain=_DOMAIN, sizes={}, sanitize=False)
+    expanded, start = expand_math(alone), time.perf_counter()
+    done = replay(expanded, data, domain=_DOMAIN, sizes={}, sanitize=False)
+    if clock is not None:
+        clock.seconds += time.perf_counter() - start
+        points = prod(d.extent.constant for d in node.point)
+        clock.steps += tile.points * (_steps(node) // points) if points else 0
     found = []
     for b in alone.buffers:
         if b.role is not Role.INPUT and b.ref is not None:

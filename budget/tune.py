@@ -32,12 +32,21 @@ Kind = Type | Format
 Judge = Callable[[Schedule], float]
 """The part of the budget that a schedule takes: 1 and below is within."""
 
+Timer = Callable[[Schedule], float]
+"""The seconds that a schedule takes: `tang.budget.tune_time` measures them."""
+
 CANDIDATES: Final[tuple[Kind, ...]] = (BF16, F16, E4M3FN)
+ACCUMULATORS: Final[tuple[Kind, ...]] = (F16, BF16)
+QUICKER: Final = 0.05
+"""The part of its time that a move has to save, where it saves no bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """One tensor stored in another format: what it saved, and what the program's error became."""
+    """One tensor stored, or one node computed, in another format: what it saved, and the error.
+
+    quicker  the part of the time that it saves, where that was measured
+    """
 
     node: str
     before: str
@@ -45,12 +54,15 @@ class Move:
     saved: int
     used: float
     kept: bool
+    accumulates: bool = False
+    quicker: float | None = None
 
     def __str__(self) -> str:
-        fate = "kept" if self.kept else "refused"
+        fate, what = "kept" if self.kept else "refused", " accumulates" if self.accumulates else ""
+        time = "" if self.quicker is None else f" and {100 * self.quicker:.3g}% of the time"
         return (
-            f"{fate:8}{self.node}: {self.before} -> {self.after}, saves {self.saved:,} bytes, "
-            f"takes {100 * self.used:.3g}% of the budget"
+            f"{fate:8}{self.node}{what}: {self.before} -> {self.after}, saves {self.saved:,} bytes"
+            f"{time}, takes {100 * self.used:.3g}% of the budget"
         )
 
 
@@ -96,6 +108,8 @@ def tune_precision(
     *,
     inputs: Mapping[str, Any] | None = None,
     candidates: Sequence[Kind | str] = CANDIDATES,
+    accumulators: Sequence[Kind | str] = ACCUMULATORS,
+    timer: Timer | None = None,
     start: object = "f32",
     certified: bool = False,
     samples: int = 1,
@@ -104,28 +118,38 @@ def tune_precision(
     ranges: Mapping[str, tuple[float, float]] | None = None,
     rules: Iterable[str] | None = None,
 ) -> Tuned:
-    """Lower the formats of stored tensors, one at a time, as long as the program keeps a budget.
+    """Lower formats of storage, then of accumulation, one at a time, while a budget is kept.
 
     budget      an ErrorBudget, Budgets, or a mapping of them by output or node
     inputs      arrays by name; None draws `samples` sets of them from `seed`
-    candidates  formats of storage, by object or name; accumulators stay as they are
+    candidates  formats of storage, by object or name
+    accumulators  formats of accumulation: a move is kept only if it saves bytes (the buffers of
+                split reductions) or, with a timer, time; () leaves accumulators as they are
+    timer       seconds of a schedule, of `tang.budget.tune_time.timer_on`; None measures no time
     start       the precision that the search begins with, which has to keep the budget
     certified   judge by certificate, for all inputs within `ranges`, instead of by samples
-    The result depends on the arguments alone. Raises BudgetError where the start is over budget.
+    Without a timer the result depends on the arguments alone. Raises BudgetError where the start is
+    over budget.
     """
     asked = Question(
         budget=budget, inputs=inputs, samples=samples, seed=seed, sizes=sizes or {},
         ranges=ranges or {}, rules=rules, certified=certified,
     )  # fmt: skip
-    return tuned(graph, start, asked, candidates)
+    return tuned(graph, start, asked, candidates, accumulators, timer)
 
 
 def tuned(
-    graph: Graph, start: object, asked: Question, candidates: Sequence[Kind | str] = CANDIDATES
+    graph: Graph,
+    start: object,
+    asked: Question,
+    candidates: Sequence[Kind | str] = CANDIDATES,
+    accumulators: Sequence[Kind | str] = ACCUMULATORS,
+    timer: Timer | None = None,
 ) -> Tuned:
     """The same for a question that was put in one piece."""
     case = case_of(graph, start, asked)
-    return search(case.graph, case.schedule, judge_of(case, asked), candidates, asked.seed)
+    judge = judge_of(case, asked)
+    return search(case.graph, case.schedule, judge, candidates, asked.seed, accumulators, timer)
 
 
 def judge_of(case: Case, asked: Question) -> Judge:
@@ -142,6 +166,8 @@ def search(
     judge: Judge,
     candidates: Sequence[Kind | str] = CANDIDATES,
     seed: int = 0,
+    accumulators: Sequence[Kind | str] = (),
+    timer: Timer | None = None,
 ) -> Tuned:
     """The greedy search, for any judge; extents of the graph are numbers.
 
@@ -167,6 +193,18 @@ def search(
                 now = best[1]
                 size = moved_bytes(lower(graph, now))
                 points.append(Point(size, best[0].used, _changes(graph, start, now)))
+                break
+    narrow = [_kind(c) for c in accumulators]
+    for node in (n.name for n in graph.nodes if n.monoid is not None):
+        for kind in (k for k in narrow if _is_narrower(k, now.of(node).accumulate)):
+            move, schedule = _computed(graph, now, node, kind, judge, timer)
+            if move is None:
+                continue
+            moves.append(move)
+            if move.kept:
+                now = schedule
+                size = moved_bytes(lower(graph, now))
+                points.append(Point(size, move.used, _changes(graph, start, now)))
                 break
     return Tuned(now, tuple(moves), tuple(front_of(points)))
 
@@ -234,6 +272,33 @@ def _moves(
             yield tried
 
 
+def _is_narrower(kind: Kind, than: Kind) -> bool:
+    return bytes_of(kind) < bytes_of(than)
+
+
+def _computed(
+    graph: Graph, now: Schedule, name: str, kind: Kind, judge: Judge, timer: Timer | None
+) -> tuple[Move | None, Schedule]:
+    """A fold in a narrower accumulator; no move where it could save nothing."""
+    chosen = now.by_name(graph)
+    before = chosen[name]
+    nodes = tuple((n, replace(s, accumulate=kind) if n == name else s) for n, s in chosen.items())
+    schedule = replace(now, nodes=nodes)
+    saved = moved_bytes(lower(graph, now)) - moved_bytes(lower(graph, schedule))
+    if before.promote or (saved <= 0 and timer is None):
+        return None, now
+    used, quicker = judge(schedule), None
+    if timer is not None and used <= 1:
+        seconds = timer(now)
+        quicker = 1 - timer(schedule) / seconds if seconds > 0 else 0.0
+    worth = saved > 0 or (quicker is not None and quicker > QUICKER)
+    move = Move(
+        name, name_of(before.accumulate), name_of(kind), saved, used, used <= 1 and worth,
+        True, quicker,
+    )  # fmt: skip
+    return move, schedule
+
+
 def stored_as(schedule: Schedule, graph: Graph, name: str, kind: Kind) -> Schedule:
     """The schedule with one node's results, or all inputs, stored in a format."""
     chosen = schedule.by_name(graph)
@@ -247,11 +312,13 @@ def _stored(s: NodeSchedule, kind: Kind) -> NodeSchedule:
 
 
 def _changes(graph: Graph, start: Schedule, now: Schedule) -> tuple[tuple[str, str], ...]:
-    """What is stored otherwise than at the start."""
+    """What is stored or computed otherwise than at the start."""
     found = []
     if now.default.storage != start.default.storage:
         found.append((INPUTS, name_of(now.default.storage)))
     for n in graph.nodes:
         if now.of(n.name).storage != start.of(n.name).storage:
             found.append((n.name, name_of(now.of(n.name).storage)))
+        if now.of(n.name).accumulate != start.of(n.name).accumulate:
+            found.append((f"{n.name} accumulates", name_of(now.of(n.name).accumulate)))
     return tuple(found)

@@ -10,6 +10,7 @@ from tang.budget.report_cures import INPUTS
 from tang.budget.tune import Point, front_of, moved_bytes, search
 from tang.emulator import ErrorBudget
 from tang.errors import BudgetError, ScheduleError
+from tang.kernel.ir import BF16, F16
 from tang.kernel.lower import lower
 from tang.kernel.schedule import NodeSchedule, Schedule, name_of
 
@@ -101,3 +102,62 @@ def test_lines_tell_every_move_and_the_front():
     lines = search(chain_graph(), F32S, lambda s: 0.25, ("bf16",)).lines()
     assert any(line.startswith("kept    stage1: f32 -> bf16, saves") for line in lines)
     assert lines[-1].endswith("moves kept")
+
+
+# --- accumulators -------------------------------------------------------------------------------
+
+SPLIT = Schedule(nodes=(("C", NodeSchedule(split=4)),))
+ACC = (F16, BF16)
+
+
+def accumulator(schedule):
+    return name_of(schedule.of("C").accumulate)
+
+
+def test_an_accumulator_is_lowered_where_that_saves_the_bytes_of_parts():
+    graph = matmul_graph(8, 2048, 4)
+    tuned = search(graph, SPLIT, lambda s: 0.5, (), accumulators=ACC)
+    assert accumulator(tuned.schedule) == "f16"
+    (move,) = tuned.moves
+    assert str(move).startswith("kept    C accumulates: f32 -> f16, saves ")
+    assert tuned.front[-1].formats == (("C accumulates", "f16"),)
+    bytes_at_first = moved_bytes(lower(graph, SPLIT))
+    assert tuned.front[-1].bytes == bytes_at_first - move.saved == bytes_at_first - 512
+
+
+def test_an_accumulator_that_saves_nothing_is_left_alone_without_a_timer():
+    tuned = search(matmul_graph(8, 64, 4), Schedule(), lambda s: 0.5, (), accumulators=ACC)
+    assert tuned.moves == ()
+    assert accumulator(tuned.schedule) == "f32"
+
+
+def test_an_accumulator_over_budget_is_refused_and_the_next_is_tried():
+    def judge(schedule):
+        return 2.0 if accumulator(schedule) == "f16" else 0.5
+
+    tuned = search(matmul_graph(8, 2048, 4), SPLIT, judge, (), accumulators=ACC)
+    assert [(m.after, m.kept) for m in tuned.moves] == [("f16", False), ("bf16", True)]
+    never = search(matmul_graph(8, 2048, 4), SPLIT, lambda s: 0.5, ())
+    assert accumulator(never.schedule) == "f32"
+
+
+@pytest.mark.parametrize(("seconds", "kept"), [(0.5, True), (0.99, False), (2.0, False)], ids=str)
+def test_by_time_an_accumulator_is_kept_only_where_it_is_quicker(seconds, kept):
+    def timer(schedule):
+        return seconds if accumulator(schedule) == "f16" else 1.0
+
+    found = search(
+        matmul_graph(8, 64, 4), Schedule(), lambda s: 0.5, (), accumulators=(F16,), timer=timer
+    )
+    (move,) = found.moves
+    assert (move.kept, move.quicker) == (kept, pytest.approx(1 - seconds))
+    assert accumulator(found.schedule) == ("f16" if kept else "f32")
+
+
+def test_by_samples_accumulators_keep_the_budget():
+    graph, budget = matmul_graph(8, 4096, 4), ErrorBudget(c=2.0**14)
+    tuned = tune_precision(graph, budget, start=SPLIT, candidates=(), rules=())
+    assert all(m.accumulates for m in tuned.moves)
+    assert budget_report(graph, tuned.schedule, Question(budget=budget, rules=())).ok
+    tight = tune_precision(graph, ErrorBudget(c=64), start=SPLIT, candidates=(), rules=())
+    assert accumulator(tight.schedule) == "f32"
