@@ -1,7 +1,8 @@
 """How long `tang budget` takes on a transformer layer of 512 tokens and d = 1024.
 
-Prints one line per measurement: by sampled tiles (beside it an estimate for the replay of every
-element), by shape certificate, and, with --full, by that replay. Relies on nothing but tang. It judges no precision: the budget is loose.
+Prints one line per measurement: by sampled tiles (below it an estimate for the replay of every
+element), by shape certificate, and, with --full, by that replay. Relies on nothing but tang. It
+judges no precision: the budget is loose.
 Run: python benchmarks/bench_budget.py [--full]
 """
 

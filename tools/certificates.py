@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -39,6 +38,9 @@ from tang.rewrite import rewrite
 from tang.verify.derive import differentiated
 from tang.verify.rung_round import Planes, bound_fails, planes_of
 from tang.verify.subject import Subject, Task, computed, prepare
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))  # PYTHONSAFEPATH leaves it out
+from tree import commit_of
 
 Found = dict[str, Any]
 REFUSED: Final = (FormatError, LimitError, ScheduleError)
@@ -204,12 +206,6 @@ def report(found: Found) -> str:
     return "\n".join(lines)
 
 
-def _commit() -> str:
-    command = ["git", "rev-parse", "HEAD"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return done.stdout.strip()
-
-
 def _kept(path: Path | None, seed: int) -> list[Found]:
     """The rows of an earlier run of the same seed."""
     if path is None or not path.exists():
@@ -221,7 +217,7 @@ def _kept(path: Path | None, seed: int) -> list[Found]:
 def survey(examples: int, seconds: float, seed: int, out: Path | None) -> Found:
     """All draws that fit into the time, those of an earlier run first."""
     rows, start = _kept(out, seed), time.monotonic()
-    found: Found = {"commit": _commit(), "seed": seed, "kinds": list(kinds(seed))}
+    found: Found = {"commit": commit_of(), "seed": seed, "kinds": list(kinds(seed))}
     while len(rows) < examples and time.monotonic() - start < seconds:
         rows.append(draw(seed, len(rows)))
         if out is not None and len(rows) % 200 == 0:

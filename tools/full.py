@@ -19,6 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parent))  # PYTHONSAFEPATH leaves it out
+from tree import commit_of
+
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "results"
 KERNELS = ("lower", "expand", "emit", "round")
@@ -174,24 +177,12 @@ TABLES: dict[str, Callable[[], Table]] = {
 }
 
 
-def commit() -> str:
-    """The commit of the tree, marked when files differ from it."""
-    head = subprocess.run(
-        ["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True
-    ).stdout.strip()
-    status = subprocess.run(
-        ["git", "status", "--porcelain", "--untracked-files=no", "--", ".", ":!results"],
-        cwd=ROOT, capture_output=True, text=True, check=True,
-    ).stdout.strip()  # fmt: skip
-    return head + ("-modified" if status else "")
-
-
 def write(name: str, table: Table, seconds: float) -> None:
     """Keep a table; a file is complete or not there."""
     RESULTS.mkdir(exist_ok=True)
     data = {
         "table": name,
-        "commit": commit(),
+        "commit": commit_of(),
         "holds": table.holds,
         "asked": table.asked,
         "seconds": round(seconds, 1),

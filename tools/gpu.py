@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import functools
 import json
-import subprocess
 import sys
 import time
 from collections import Counter
@@ -28,6 +27,9 @@ from tang.verify import Report, Task, verify_batch
 from tang.verify.backends import available, open_backend
 from tang.verify.conformance import run_conformance
 from tang.verify.conformance.native import run_native
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))  # PYTHONSAFEPATH leaves it out
+from tree import commit_of
 
 Found = dict[str, Any]
 ORDER = ("cuda", "opencl", "wgsl", "glsl", "c", "msl")
@@ -126,16 +128,6 @@ def outcome(report: Report, name: str) -> str:
     return "PASS" if not any(r.undecided for r in report.results) else "UNDECIDED"
 
 
-def commit() -> str:
-    """The commit tested; "" where the sources are no checkout."""
-    command = ["git", "describe", "--always", "--dirty", "--abbrev=40"]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-    except OSError:
-        return ""
-    return done.stdout.strip()
-
-
 def profile(name: str) -> str:
     """How a backend is followed, in words, or why it is not."""
     try:
@@ -148,7 +140,7 @@ class Record:
     """What was found, written after every stage."""
 
     def __init__(self, out: Path, seconds: float) -> None:
-        self.found: Found = {"commit": commit()}
+        self.found: Found = {"commit": commit_of()}
         self.bad = False
         self._out = out
         self._start = time.monotonic()
