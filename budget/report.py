@@ -117,10 +117,10 @@ class Cure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Times:
-    """Seconds that pass: for errors of samples, for the replay of every element, for a proof.
+    """Seconds that pass for errors of samples and for a proof; of a processor for a whole replay.
 
     estimated  whether `whole` was not measured but follows from the tiles: all points and steps,
-               at the rate at which those of the tiles were replayed
+               at the rate of the tile that had most of them
     """
 
     sampled: float = 0.0
@@ -134,7 +134,8 @@ class Times:
         if self.estimated:
             found.append(
                 f"sampled in {self.sampled:.3g} s; a replay of every element (--whole) would take "
-                f"about {self.whole:.2g} s: an estimate, by the rate of the tiles"
+                f"about {self.whole:.2g} s of processor: an estimate, by the rate of the largest "
+                "tile"
             )
         if self.certified:
             found.append(f"certified in {self.certified:.2g} s")

@@ -1,23 +1,19 @@
-"""Schedules as JSON.
+"""Schedules as JSON with one node per line, as findings keep them.
 
-Defines `schedule_to_json` and `schedule_from_json`. Relies on the fields as `tang.schedule` writes
-them; what it reads is checked field by field. It does not know the graph: see `check_schedule`.
+Defines `schedule_to_json` and `schedule_from_json`. Relies on the JSON of `tang.schedule` for every
+field, written and read. It does not know the graph: see `check_schedule`.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from tang.errors import ScheduleError
-from tang.kernel.schedule import NodeSchedule, Schedule
-from tang.schedule.serial import format_from_json, node_to_json
-
-_FIELDS = (
-    "split", "storage", "accumulate", "workgroup", "lanes", "place", "rounding", "overflow",
-    "promote", "partial",
-)  # fmt: skip
-_PLAIN = NodeSchedule()
+from tang.kernel.schedule import Schedule
+from tang.schedule import serial
+from tang.schedule.serial import VERSION, node_to_json
 
 
 def schedule_to_json(schedule: Schedule) -> str:
@@ -33,25 +29,15 @@ def schedule_from_json(text: str) -> Schedule:
     """The schedule written by `schedule_to_json`; raises ScheduleError for anything else."""
     try:
         data = json.loads(text)
-        nodes = tuple((str(row["node"]), _node(row)) for row in data["nodes"])
-        return Schedule(nodes=nodes, default=_node(data["default"]))
+        rows = {str(row["node"]): _fields(row) for row in data["nodes"]}
+        whole = {"version": VERSION, "default": data["default"], "nodes": rows}
+        once = len(rows) == len(data["nodes"])
     except (ValueError, KeyError, TypeError, AttributeError) as e:
         raise ScheduleError(f"not a schedule: {type(e).__name__}: {e}") from e
+    if not once:
+        raise ScheduleError("not a schedule: a node has two rows")
+    return serial.schedule_from_json(json.dumps(whole))
 
 
-def _node(row: dict[str, Any]) -> NodeSchedule:
-    unknown = sorted(row.keys() - {*_FIELDS, "node"})
-    if unknown:
-        raise ScheduleError(f"unknown entry {unknown[0]!r}: one of {', '.join(_FIELDS)}")
-    return NodeSchedule(
-        split=int(row["split"]),
-        storage=format_from_json(row["storage"], "storage"),
-        accumulate=format_from_json(row["accumulate"], "accumulate"),
-        workgroup=int(row["workgroup"]),
-        lanes=int(row.get("lanes", 1)),
-        place=str(row.get("place", "materialise")),
-        rounding=str(row.get("rounding", _PLAIN.rounding)),
-        overflow=str(row.get("overflow", _PLAIN.overflow)),
-        promote=int(row.get("promote", _PLAIN.promote)),
-        partial=format_from_json(row["partial"], "partial") if row.get("partial") else None,
-    )
+def _fields(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name != "node"}

@@ -28,7 +28,7 @@ def test_on_tiles_the_replay_of_every_element_is_an_estimate_beside_the_time_of_
     assert report.times.whole > 0 < report.times.sampled
     note = report.notes()[-1]
     assert note.startswith("sampled in ")
-    assert note.endswith("s: an estimate, by the rate of the tiles")
+    assert note.endswith("s of processor: an estimate, by the rate of the largest tile")
     assert note in report.to_text()
 
 
