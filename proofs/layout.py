@@ -155,7 +155,7 @@ def problems(text: str) -> Iterator[tuple[int, str]]:
     yield from _comment_problems(text)
     for number, line in enumerate(strip_comments(text).split("\n"), 1):
         if number > len(_header(text)):
-            yield from ((number, p) for p in _line_problems(line))
+            yield from ((number, p) for p in line_problems(line))
 
 
 def _character_problems(text: str) -> Iterator[tuple[int, str]]:
@@ -176,7 +176,7 @@ def _comment_problems(text: str) -> Iterator[tuple[int, str]]:
             yield number, "a comment has no end: close it with `-/`"
 
 
-def _line_problems(line: str) -> Iterator[str]:
+def line_problems(line: str) -> Iterator[str]:
     """What one line without comments may not hold, whatever the words in it mean."""
     rest = line
     if line.strip() and not line[0].isspace():

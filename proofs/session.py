@@ -9,13 +9,13 @@ from __future__ import annotations
 import functools
 import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
 from tang.errors import ProofError
-from tang.proofs import gate, sources
+from tang.proofs import gate, layout, sources
 from tang.proofs.lean import Message, Outcome, find
 from tang.proofs.store import Store
 
@@ -102,8 +102,23 @@ def source(claims: Sequence[Claim | Statement]) -> str:
     return f"prelude\n{imports}\n{HEAD}{body}\nend Tang\n"
 
 
+def _unplain(c: Claim | Statement) -> Iterator[str]:
+    """What in a claim could say more to Lean than its field does, such as a second command."""
+    if not re.fullmatch(r"\w+", c.name, re.ASCII):
+        yield f"{c.name!r} is no plain name; use letters, digits and `_`"
+    exported = (c.body, c.type) if isinstance(c, Claim) else ()
+    for text in (c.scope.removeprefix("variable "), c.binders, c.goal, *exported, *c.tactics):
+        faults = [*layout.line_problems(f"  {text}"), *sources.FORBIDDEN.findall(text)]
+        if faults or not text.isprintable():
+            yield f"`{text[:80]!r}` may not be part of a claim: {(*faults, 'a line ends in it')[0]}"
+
+
 def check(claims: Sequence[Claim | Statement], *, fresh: bool = False) -> Wrong | None:
     """The first claim that Lean does not accept, or None; cached by content."""
+    for c in claims:
+        odd = next(_unplain(c), None)
+        if odd is not None:
+            return Wrong(c.subject, odd)
     store, lean, text = Store.default(), find(), source(claims)
     _pinned(store)
     library = sources.read()

@@ -47,7 +47,7 @@ WORDS: Final = (
 """Words that no file but the foundation may contain outside comments."""
 
 OPTIONS: Final = frozenset({"autoImplicit false", "synthInstance.maxSize 2000"})
-_FORBIDDEN: Final = word(WORDS)
+FORBIDDEN: Final = word(WORDS)
 _SCOPES: Final = ("namespace", "section")
 
 
@@ -273,7 +273,7 @@ def _header_problems(m: Module, names: set[str], seen: set[str]) -> Iterator[tup
 def _body_problems(m: Module) -> Iterator[tuple[int, str]]:
     yield from layout.problems(m.text)
     for number, line in enumerate(m.bare.split("\n"), 1):
-        for found in _FORBIDDEN.findall(line):
+        for found in FORBIDDEN.findall(line):
             yield number, f"forbidden word `{found}`; docs/proofs.md says what to write instead"
     for c in commands(m.text):
         if c.kind == "theorem":

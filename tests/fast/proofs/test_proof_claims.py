@@ -1,0 +1,49 @@
+"""A claim holds what its fields are for: none can bring a command of its own to Lean."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tang.proofs import session
+from tang.proofs.session import Claim
+
+CLEAN = Claim(
+    "total", "variable {K : Type u} [CommSemiring K]", "(x y : K)", "x + y", "K", "y + x",
+    ("exact add_comm x y",), "a sum", ("Tang.Sum",),
+)  # fmt: skip
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """No Lean runs: what reaches it is an error of its own."""
+
+    def find():
+        raise LookupError("Lean was asked")
+
+    monkeypatch.setattr(session, "find", find)
+
+
+def test_a_plain_claim_reaches_lean(asked):
+    with pytest.raises(LookupError):
+        session.check([CLEAN])
+
+
+@pytest.mark.parametrize("field", ["scope", "binders", "body", "type", "goal"])
+@pytest.mark.parametrize(
+    "text",
+    ["\ninstance : LE K := x", " theorem bad : True := trivial", "; exact h", " sorry", "#eval x",
+     "\u2028", ' "x"', " in", "@[simp]"],
+    ids=["line", "theorem", "second", "sorry", "eval", "separator", "string", "in", "attribute"],
+)  # fmt: skip
+def test_a_field_that_says_more_is_refused_before_lean_is_asked(asked, field, text):
+    wrong = session.check([CLEAN, replace(CLEAN, **{field: getattr(CLEAN, field) + text})])
+    assert wrong.subject == "a sum"
+    assert "may not be part of a claim" in wrong.text
+
+
+def test_a_tactic_or_a_name_that_says_more_is_refused_too(asked):
+    tactics = (*CLEAN.tactics, "end\naxiom bad : False")
+    assert "a claim" in session.check([replace(CLEAN, tactics=tactics)]).text
+    assert "plain name" in session.check([replace(CLEAN, name="a : P\naxiom b")]).text
