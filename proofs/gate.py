@@ -94,8 +94,9 @@ def prove(
     pin(lean, store, fresh=fresh)
     key = _key(project, lean)
     known = None if fresh else store.load(key)
-    if known is not None:
-        return _from_data(known)
+    report = _from_data(known) if known is not None else None
+    if report is not None:
+        return report
     start = time.perf_counter()
     report = checked(project, lean, store, fresh=fresh, say=say)
     if report.ok:
@@ -127,10 +128,15 @@ def _key(project: Project, lean: Lean) -> str:
     return Store.key(lean.identity, *parts)
 
 
-def _from_data(data: Mapping[str, Any]) -> Report:
-    found = (Theorem(**{**t, "axioms": tuple(t["axioms"])}) for t in data["theorems"])
-    problems, seconds = tuple(data["problems"]), data["seconds"]
-    return Report(problems, tuple(found), seconds, data["lean"], data["elapsed"], cached=True)
+def _from_data(data: Mapping[str, Any]) -> Report | None:
+    """A saved verdict, or None if it is of another form or not that all is proved."""
+    try:
+        found = tuple(Theorem(**{**t, "axioms": tuple(t["axioms"])}) for t in data["theorems"])
+        if data["problems"] or data["ok"] is not True or not found:
+            return None
+        return Report((), found, data["seconds"], data["lean"], data["elapsed"], cached=True)
+    except (KeyError, TypeError, ValueError):
+        return None
 
 
 def checked(

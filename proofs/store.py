@@ -20,7 +20,7 @@ from typing import Any, Final
 from tang.proofs.lean import Lean, Message, Outcome
 from tang.proofs.sources import Module, Project
 
-FORMAT: Final = "3"
+FORMAT: Final = "4"
 """Changes with the form of what is kept, so that older entries are never read."""
 
 
@@ -94,16 +94,15 @@ class Store:
 
     def _known(self, key: str, place: Path) -> Built | None:
         data, kept = self.load(key), self.folder / f"{key}.olean"
-        if data is None or not kept.is_file() or Store.digest(kept) != data["olean"]:
+        try:
+            built, digest = _built(data or {}), (data or {})["olean"]
+        except (KeyError, TypeError, ValueError, AttributeError):
             return None
-        if not (place.is_file() and Store.digest(place) == data["olean"]):
+        if not kept.is_file() or Store.digest(kept) != digest:
+            return None
+        if not (place.is_file() and Store.digest(place) == digest):
             self._write(place, kept.read_bytes())
-        outcome = data["outcome"]
-        messages = tuple(Message(**m) for m in outcome["messages"])
-        times = {int(line): t for line, t in outcome["seconds"].items()}
-        places = tuple((a, b, c, d) for a, b, c, d in outcome["commands"])
-        found = Outcome(outcome["status"], messages, outcome["noise"], times, places)
-        return Built(found, data["seconds"])
+        return built
 
     def _write(self, file: Path, content: bytes) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -111,6 +110,16 @@ class Store:
         with os.fdopen(handle, "wb") as f:
             f.write(content)
         Path(name).replace(file)
+
+
+def _built(data: Mapping[str, Any]) -> Built:
+    """A module as it was saved; an error if the entry is not of that form."""
+    outcome = data["outcome"]
+    messages = tuple(Message(**m) for m in outcome["messages"])
+    times = {int(line): t for line, t in outcome["seconds"].items()}
+    places = tuple((a, b, c, d) for a, b, c, d in outcome["commands"])
+    found = Outcome(outcome["status"], messages, outcome["noise"], times, places)
+    return Built(found, data["seconds"])
 
 
 def _root(m: Module) -> Path:

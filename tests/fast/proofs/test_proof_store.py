@@ -1,0 +1,76 @@
+"""What is kept is used as it was saved, or not at all."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import pytest
+
+from tang.proofs import gate, sources
+from tang.proofs.gate import Report, Theorem
+from tang.proofs.lean import Lean, Message, Outcome
+from tang.proofs.store import Built, Store
+
+SAID = Outcome(0, (Message("information", 3, 0, "so"),), "", {3: 0.5}, ((3, 0, 4, 2),))
+THEOREM = Theorem("Tang.t", "True", (), "Tang.X", 5, 0.0, "explicit", "source")
+
+
+class Once(Lean):
+    """A Lean that compiles everything to the same bytes, and counts how often."""
+
+    runs: list[str] = []  # noqa: RUF012
+
+    def compile(self, file, root, path, output=None, timeout=0.0):
+        Once.runs.append(str(file))
+        output.write_bytes(b"compiled")
+        return SAID
+
+
+@pytest.fixture
+def kept(tmp_path):
+    """A store that has a module, the arguments to ask for it, and its entry's file."""
+    Once.runs.clear()
+    store = Store(tmp_path / "store")
+    stage = tmp_path / "stage"
+    stage.mkdir()
+    m = sources.Module("X", tmp_path / "X.lean", "prelude\n", ())
+
+    def ask():
+        return store.module("key", m, stage, Once((), "", ""), fresh=False)
+
+    assert ask() == Built(SAID, pytest.approx(0, abs=5))
+    return ask, store.folder / "key.json"
+
+
+def test_a_module_that_is_kept_comes_back_as_it_was(kept):
+    ask, _ = kept
+    assert ask().outcome == SAID
+    assert len(Once.runs) == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("[3, 0, 4, 2]", "[3, 0, 4]"), ('"commands"', '"cmds"'), ('"olean"', '"other"'),
+     ('"severity"', '"sev"'), ('{"3": 0.5}', "7"), ("{", "[")],
+    ids=["short", "field", "digest", "message", "times", "broken"],
+)  # fmt: skip
+def test_an_entry_of_another_form_is_built_again_and_does_not_crash(kept, old, new):
+    ask, entry = kept
+    assert old in entry.read_text()
+    entry.write_text(entry.read_text().replace(old, new))
+    assert ask().outcome == SAID
+    assert len(Once.runs) == 2
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [{"ok": False}, {"problems": ["x"]}, {"theorems": []}, {"theorems": [{"name": "x"}]},
+     {"theorems": 3}, {"ok": 1}],
+    ids=["not-ok", "problems", "nothing", "fields", "number", "one"],
+)  # fmt: skip
+def test_a_saved_verdict_that_is_no_verdict_is_not_believed(fault):
+    report = Report((), (THEOREM,), {}, "Lean")
+    data = report.to_data()
+    assert gate._from_data(data).theorems == (THEOREM,)
+    assert asdict(gate._from_data(data)) == {**asdict(report), "cached": True}
+    assert gate._from_data({**data, **fault}) is None
