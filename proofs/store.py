@@ -75,15 +75,20 @@ class Store:
         return folder
 
     def module(self, key: str, m: Module, stage: Path, lean: Lean, *, fresh: bool) -> Built:
-        """Compile a module into the stage, or put there what the same text gave before."""
+        """Compile a module into the stage, or put there what the same text gave before.
+
+        The text is what was read and checked: its file may have changed since.
+        """
         place = stage.joinpath(*m.name.split(".")).with_suffix(".olean")
         known = None if fresh else self._known(key, place)
         if known is not None:
             return known
         start = time.perf_counter()
         with tempfile.TemporaryDirectory(dir=stage) as folder:
-            made = Path(folder) / "made"
-            outcome = lean.compile(m.path, _root(m), stage, made)
+            made, source = Path(folder) / "made", Path(folder, *m.name.split("."))
+            source.parent.mkdir(parents=True, exist_ok=True)
+            source.with_suffix(".lean").write_bytes(m.text.encode())
+            outcome = lean.compile(source.with_suffix(".lean"), Path(folder), stage, made)
             if made.is_file():
                 made.replace(place)
         built = Built(outcome, time.perf_counter() - start)
@@ -120,8 +125,3 @@ def _built(data: Mapping[str, Any]) -> Built:
     places = tuple((a, b, c, d) for a, b, c, d in outcome["commands"])
     found = Outcome(outcome["status"], messages, outcome["noise"], times, places)
     return Built(found, data["seconds"])
-
-
-def _root(m: Module) -> Path:
-    """The folder of the project to which a module belongs."""
-    return m.path.parents[m.name.count(".")]

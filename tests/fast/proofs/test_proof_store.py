@@ -21,7 +21,8 @@ class Once(Lean):
     runs: list[str] = []  # noqa: RUF012
 
     def compile(self, file, root, path, output=None, timeout=0.0):
-        Once.runs.append(str(file))
+        Once.runs.append(file.read_text())
+        assert file.relative_to(root).parts == ("Tang", "X.lean")
         output.write_bytes(b"compiled")
         return SAID
 
@@ -32,8 +33,8 @@ def kept(tmp_path):
     Once.runs.clear()
     store = Store(tmp_path / "store")
     stage = tmp_path / "stage"
-    stage.mkdir()
-    m = sources.Module("X", tmp_path / "X.lean", "prelude\n", ())
+    (stage / "Tang").mkdir(parents=True)
+    m = sources.Module("Tang.X", tmp_path / "X.lean", "prelude\n", ())
 
     def ask():
         return store.module("key", m, stage, Once((), "", ""), fresh=False)
@@ -46,6 +47,14 @@ def test_a_module_that_is_kept_comes_back_as_it_was(kept):
     ask, _ = kept
     assert ask().outcome == SAID
     assert len(Once.runs) == 1
+
+
+def test_the_text_that_was_checked_is_compiled_whatever_its_file_holds_by_then(kept, tmp_path):
+    ask, entry = kept
+    entry.unlink()
+    (tmp_path / "X.lean").write_text("prelude\naxiom bad : False\n")
+    assert ask().outcome == SAID
+    assert Once.runs == ["prelude\n", "prelude\n"]
 
 
 @pytest.mark.parametrize(
