@@ -203,6 +203,7 @@ def _line(r: DataRow) -> str:
     ratio = "exact" if r.ratio is None else f"median bound / error {r.ratio:.3g}"
     notes = [f"{n} {word}" for n, word in (
         (r.elements - r.finite, "without a bound"), (r.vacuous, "vacuous"),
+        (int((~np.isfinite(r.exact)).sum()), "no numbers in f64"),
         (r.overflows, "overflows"), (r.underflows, "underflows"),
     ) if n]  # fmt: skip
     tail = f"; {', '.join(notes)}, of {r.elements}" if notes else ""

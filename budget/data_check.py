@@ -117,7 +117,7 @@ def check_data(
 def _parsed(text: str) -> dict[str, Any]:
     try:
         found = json.loads(text, object_pairs_hook=unique_fields)
-    except (ValueError, RecursionError, ScheduleError) as e:
+    except (TypeError, ValueError, RecursionError, ScheduleError) as e:
         raise BudgetError(f"the certificate is no JSON: {e}") from e
     if not isinstance(found, dict) or found.get("kind") != KIND:
         raise BudgetError("this is no data certificate: its kind is another")

@@ -106,7 +106,7 @@ def _inputs(graph: Graph, question: Question, ranges: Ranges) -> list[dict[str, 
         check_ranges(given, ranges)
         return [given]
     least = 0 if question.certified else 1
-    if question.samples < least:
+    if type(question.samples) is not int or question.samples < least:
         cure = "" if question.certified or question.samples else ": certified alone needs none"
         raise BudgetError(f"samples are {least} or more, not {question.samples}{cure}")
     seeds = range(question.seed, question.seed + question.samples)

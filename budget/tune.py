@@ -194,7 +194,7 @@ def search(
                 size = moved_bytes(lower(graph, now))
                 points.append(Point(size, best[0].used, _changes(graph, start, now)))
                 break
-    narrow = [_kind(c) for c in accumulators]
+    narrow = [_kind(c, "accumulators") for c in accumulators]
     for node in (n.name for n in graph.nodes if n.monoid is not None):
         for kind in (k for k in narrow if _is_narrower(k, now.of(node).accumulate)):
             move, schedule = _computed(graph, now, node, kind, judge, timer)
@@ -233,10 +233,8 @@ def front_of(points: Sequence[Point]) -> list[Point]:
 # --- moves ----------------------------------------------------------------------------------------
 
 
-def _kind(candidate: Kind | str) -> Kind:
-    if isinstance(candidate, str):
-        return format_from_json(candidate, "candidates")
-    return candidate
+def _kind(candidate: Kind | str, where: str = "candidates") -> Kind:
+    return format_from_json(candidate, where) if isinstance(candidate, str) else candidate
 
 
 def _in_order(graph: Graph, start: Schedule, kinds: Sequence[Kind], seed: int) -> list[str]:

@@ -276,7 +276,7 @@ def certificate_from_json(text: str) -> Certificate:
     """The certificate in a JSON text; raises BudgetError naming the place for anything else."""
     try:
         data = json.loads(text, object_pairs_hook=_unique)
-    except (ValueError, RecursionError) as e:
+    except (TypeError, ValueError, RecursionError) as e:
         raise BudgetError(f"the certificate is no JSON: {e}") from e
     if not isinstance(data, dict) or data.get("kind") != "tang-certificate":
         raise BudgetError("this JSON is no certificate: it has no kind 'tang-certificate'")

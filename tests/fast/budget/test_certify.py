@@ -63,3 +63,11 @@ def test_what_makes_no_sense_together_is_refused():
 
 def test_certify_is_a_function_of_the_package():
     assert tg.certify is certify
+
+
+@pytest.mark.parametrize("span", [3, (0, 1, 2), ("a", 1), (1, 0), (0, np.inf)], ids=repr)
+def test_a_range_that_is_none_is_refused_by_name(span):
+    with pytest.raises(BudgetError, match="the range of 'x' is"):
+        certify(sums(), "f32", {"x": span}, DATA)
+    with pytest.raises(BudgetError, match="the range of 'x' is"):
+        certify(sums(), "f32", {"x": span})

@@ -59,6 +59,8 @@ def test_the_search_does_not_start_over_budget():
 def test_an_unknown_candidate_is_refused_by_name():
     with pytest.raises(ScheduleError, match="candidates"):
         search(chain_graph(), F32S, lambda s: 0.0, ("f12",))
+    with pytest.raises(ScheduleError, match="accumulators"):
+        search(chain_graph(), F32S, lambda s: 0.0, accumulators=("f12",))
 
 
 def test_the_front_has_no_point_that_another_one_beats():
