@@ -18,11 +18,14 @@ from tang.proofs.counted import UncountedError, counted_claims
 from tang.proofs.factor import SIDES, Entry, Factor, factors_of
 from tang.proofs.identities import NoIdentityError, identity_claims
 from tang.proofs.laws import Broken, law_claims, not_commuting
+from tang.proofs.ranks import UnrankedError, is_ranked, ranked
 from tang.proofs.session import Claim, Statement
 from tang.proofs.substitute import renamed
 from tang.proofs.terms import Term, UnsupportedError
+from tang.rewrite.factors import factors
 
 OVER: Final = "over finite values (exact arithmetic, nothing about floats)"
+DISTINCT: Final = "where positions differ and are not negative"
 POSITIONS: Final = "where positions are not negative"
 ADJOINED: Final = "with the infinite identity as one more state"
 
@@ -76,7 +79,7 @@ def check_combine(monoid: Monoid, *, fresh: bool = False) -> Proof:
     `Tang.both_assoc` puts them together. The result is cached by content.
     """
     try:
-        found = [_argued(f, f"f{n}") for n, f in enumerate(factors_of(monoid))]
+        found = [*_arguments(monoid)]
     except UnsupportedError as e:
         return Proof(False, "", "", f"{monoid.name}: {e} has no word in the exact algebra")
     except NoIdentityError as e:
@@ -84,6 +87,8 @@ def check_combine(monoid: Monoid, *, fresh: bool = False) -> Proof:
         return Proof(False, "", e.label, text)
     except UncountedError as e:
         return Proof(False, "", e.label, f"{monoid.name}: {e.label} of the lift: {e}")
+    except UnrankedError as e:
+        return Proof(False, "", e.label, f"{monoid.name}: {e}")
     except RefusedError as e:
         return Proof(False, "", e.component, f"{monoid.name}: {e}")
     theorems = [*(x for a in found for x in a.theorems), *_put_together(monoid, len(found))]
@@ -95,6 +100,22 @@ def check_combine(monoid: Monoid, *, fresh: bool = False) -> Proof:
         return Proof(False, "", wrong.subject, text)
     text = f"{monoid.name}: proved {', '.join(dict.fromkeys(words))} by {names}"
     return Proof(True, names, "", text)
+
+
+def _arguments(m: Monoid) -> Iterator[Argued]:
+    """What is to be shown of each factor; those that are a top-k are read as they stand."""
+    parts = factors(m)
+    if not any(is_ranked(p.monoid) for p in parts):
+        names = {c.name: c.name for c in m.components}
+        yield from (_argued(f, f"f{n}") for n, f in enumerate(factors_of(m, names)))
+        return
+    for n, p in enumerate(parts):
+        if is_ranked(p.monoid):
+            shown = ranked(p.monoid, f"f{n}", p.names)
+            yield Argued(shown.theorems, shown.claims, (DISTINCT,))
+        else:
+            inner = factors_of(p.monoid, p.names)
+            yield from (_argued(f, f"f{n}_{i}") for i, f in enumerate(inner))
 
 
 def _put_together(m: Monoid, factors: int) -> Iterator[str]:

@@ -94,9 +94,9 @@ def _input(e: Expr, _: tuple[int, ...]) -> Term:
     return Term("bvar" if e.sort is BOOL else "var", name=f"u{e.payload}")
 
 
-def factors_of(m: Monoid) -> list[Factor]:
-    """The factors of a product; a monoid that is none is its own."""
-    entries = _entries(m)
+def factors_of(m: Monoid, names: Mapping[str, str]) -> list[Factor]:
+    """The factors of a product; a monoid that is none is its own. `names` are for messages."""
+    entries = _entries(m, names)
     found = []
     for group in _groups(entries):
         chosen = tuple(entries[i] for i in group)
@@ -104,7 +104,7 @@ def factors_of(m: Monoid) -> list[Factor]:
     return found
 
 
-def _entries(m: Monoid) -> list[Entry]:
+def _entries(m: Monoid, names: Mapping[str, str]) -> list[Entry]:
     """Every scalar of the state."""
     sizes = {a.name: a.size for a in m.axes}
     found = []
@@ -112,7 +112,7 @@ def _entries(m: Monoid) -> list[Entry]:
         for at in itertools.product(*(range(sizes[a]) for a in c.axes)):
             dims = {a: number(Fraction(n)) for a, n in zip(c.axes, at, strict=True)}
             identity = None if m.identity is None else Reader(leaf_of, dims)(m.identity[i])
-            label = f"{c.name}[{', '.join(map(str, at))}]" if at else c.name
+            label = names[c.name] + (f"[{', '.join(map(str, at))}]" if at else "")
             combine = Reader(leaf_of, dims)(e)
             if not is_finite(combine):
                 raise UnsupportedError("an infinity that two finite states give")

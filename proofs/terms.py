@@ -181,6 +181,8 @@ class Reader:
     literal  keep x + 0 and x · 1 as they are written
     positions  the term of a comparison or a quotient of coordinates, or None to read it like others
     natural  names of variables that are positions, so never negative
+    symbolic  write folds as sums over functions, states as functions of their coordinates
+    constants  terms for special constants, by name
     """
 
     leaf: Callable[[Expr, tuple[int, ...]], Term]
@@ -188,6 +190,8 @@ class Reader:
     literal: bool = False
     positions: Callable[[Expr, Mapping[str, Term]], Term | None] = lambda e, dims: None
     natural: frozenset[str] = frozenset()
+    symbolic: bool = False
+    constants: Mapping[str, Term] = field(default_factory=dict)
 
     def __call__(self, e: Expr) -> Term:
         """The term of an expression."""
@@ -204,6 +208,9 @@ class Reader:
         args = [self(a) for a in e.args]
         if any(_is_boolean(a) for a in args):
             return _boolean(e.op, args)
+        if e.op == "select" and self.symbolic:
+            c, yes, no = args
+            return either(both(c, yes), both(negated(c), no))
         if e.op == "not":
             return negated(args[0])
         if e.op in ("and", "or"):
@@ -211,6 +218,9 @@ class Reader:
         raise UnsupportedError(f"{e.op!r} over booleans")
 
     def _leaf(self, e: Expr) -> Term:
+        if self.symbolic:
+            t = self.leaf(e, ())
+            return Term(t.op, name=f"({' '.join([t.name, *(text(self(a)) for a in e.args)])})")
         at = tuple(self._integer(a) for a in e.args) if e.op == "state" else ()
         return self.leaf(e, at)
 
@@ -267,6 +277,9 @@ class Reader:
 
     def _folded(self, e: Expr) -> Term:
         axis, size = e.payload if isinstance(e.payload, tuple) else ("", 0)
+        if self.symbolic:
+            inside = replace(self, dims={**self.dims, str(axis): var(str(axis))})
+            return var(f"(sum {size} (fun {axis} => {text(inside(e.args[0]))}))")
         total = ZERO
         for i in range(int(size)):
             inner = replace(self, dims={**self.dims, str(axis): number(Fraction(i))})
@@ -274,6 +287,8 @@ class Reader:
         return total
 
     def _constant(self, e: Expr) -> Term:
+        if e.payload in self.constants:
+            return self.constants[str(e.payload)]
         if _special(e) and not self.literal:
             return INFINITIES[_special(e)]
         if not isinstance(e.payload, int | Fraction):

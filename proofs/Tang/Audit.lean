@@ -24,6 +24,7 @@ import Tang.Rules
 import Tang.Logarithm
 import Tang.Means
 import Tang.Cover
+import Tang.Merge
 import Tang.Core
 import Tang.Syntax
 /-! # Tang.Audit — every theorem: its statement, its axioms, its explicit form.
@@ -1299,6 +1300,128 @@ set_option pp.rawOnError true
 #print axioms Tang.available_most
 #check @Tang.traffic_loads
 #print axioms Tang.traffic_loads
+#check @Tang.firsts_succ
+#print axioms Tang.firsts_succ
+#check @Tang.firsts_place
+#print axioms Tang.firsts_place
+#check @Tang.concat_left
+#print axioms Tang.concat_left
+#check @Tang.not_add_lt
+#print axioms Tang.not_add_lt
+#check @Tang.concat_right
+#print axioms Tang.concat_right
+#check @Tang.firsts_congr
+#print axioms Tang.firsts_congr
+#check @Tang.firsts_concat
+#print axioms Tang.firsts_concat
+#check @Tang.untag_append
+#print axioms Tang.untag_append
+#check @Tang.untag_entries
+#print axioms Tang.untag_entries
+#check @Tang.untag_le
+#print axioms Tang.untag_le
+#check @Tang.descending_untag
+#print axioms Tang.descending_untag
+#check @Tang.untag_insert
+#print axioms Tang.untag_insert
+#check @Tang.untag_sort
+#print axioms Tang.untag_sort
+#check @Tang.atRank_untag
+#print axioms Tang.atRank_untag
+#check @Tang.rank_firsts
+#print axioms Tang.rank_firsts
+#check @Tang.count_all
+#print axioms Tang.count_all
+#check @Tang.count_below
+#print axioms Tang.count_below
+#check @Tang.own_rank
+#print axioms Tang.own_rank
+#check @Tang.left_rank
+#print axioms Tang.left_rank
+#check @Tang.right_rank
+#print axioms Tang.right_rank
+#check @Tang.merged_rank
+#print axioms Tang.merged_rank
+#check @Tang.none_counted
+#print axioms Tang.none_counted
+#check @Tang.found_or
+#print axioms Tang.found_or
+#check @Tang.atRank_one
+#print axioms Tang.atRank_one
+#check @Tang.size_perm
+#print axioms Tang.size_perm
+#check @Tang.size_append
+#print axioms Tang.size_append
+#check @Tang.size_firsts
+#print axioms Tang.size_firsts
+#check @Tang.chosen_rank
+#print axioms Tang.chosen_rank
+#check @Tang.minus_one
+#print axioms Tang.minus_one
+#check @Tang.present_some
+#print axioms Tang.present_some
+#check @Tang.rightFirst_iff
+#print axioms Tang.rightFirst_iff
+#check @Tang.leftFirst_iff
+#print axioms Tang.leftFirst_iff
+#check @Tang.rankPick_sorted
+#print axioms Tang.rankPick_sorted
+#check @Tang.place_mem
+#print axioms Tang.place_mem
+#check @Tang.place_far
+#print axioms Tang.place_far
+#check @Tang.place_falls
+#print axioms Tang.place_falls
+#check @Tang.atRank_place
+#print axioms Tang.atRank_place
+#check @Tang.size_take
+#print axioms Tang.size_take
+#check @Tang.take_all
+#print axioms Tang.take_all
+#check @Tang.mem_take
+#print axioms Tang.mem_take
+#check @Tang.mem_merge
+#print axioms Tang.mem_merge
+#check @Tang.present_place
+#print axioms Tang.present_place
+#check @Tang.apart_none
+#print axioms Tang.apart_none
+#check @Tang.apart_place
+#print axioms Tang.apart_place
+#check @Tang.topK_held
+#print axioms Tang.topK_held
+#check @Tang.rankPick_merge
+#print axioms Tang.rankPick_merge
+#check @Tang.merge_held
+#print axioms Tang.merge_held
+#check @Tang.held_assoc
+#print axioms Tang.held_assoc
+#check @Tang.held_comm
+#print axioms Tang.held_comm
+#check @Tang.mem_nothing
+#print axioms Tang.mem_nothing
+#check @Tang.nothing_falls
+#print axioms Tang.nothing_falls
+#check @Tang.nothing_size
+#print axioms Tang.nothing_size
+#check @Tang.nothing_held
+#print axioms Tang.nothing_held
+#check @Tang.take_nones
+#print axioms Tang.take_nones
+#check @Tang.take_insert_none
+#print axioms Tang.take_insert_none
+#check @Tang.size_insert
+#print axioms Tang.size_insert
+#check @Tang.take_merge_nothing
+#print axioms Tang.take_merge_nothing
+#check @Tang.held_identity
+#print axioms Tang.held_identity
+#check @Tang.alone_held
+#print axioms Tang.alone_held
+#check @Tang.place_nothing
+#print axioms Tang.place_nothing
+#check @Tang.place_alone
+#print axioms Tang.place_alone
 set_option pp.raw true
 #check @Tang.and_intro
 #check @Tang.if_pos
@@ -1933,3 +2056,64 @@ set_option pp.raw true
 #check @Tang.sumsOver_le
 #check @Tang.available_most
 #check @Tang.traffic_loads
+#check @Tang.firsts_succ
+#check @Tang.firsts_place
+#check @Tang.concat_left
+#check @Tang.not_add_lt
+#check @Tang.concat_right
+#check @Tang.firsts_congr
+#check @Tang.firsts_concat
+#check @Tang.untag_append
+#check @Tang.untag_entries
+#check @Tang.untag_le
+#check @Tang.descending_untag
+#check @Tang.untag_insert
+#check @Tang.untag_sort
+#check @Tang.atRank_untag
+#check @Tang.rank_firsts
+#check @Tang.count_all
+#check @Tang.count_below
+#check @Tang.own_rank
+#check @Tang.left_rank
+#check @Tang.right_rank
+#check @Tang.merged_rank
+#check @Tang.none_counted
+#check @Tang.found_or
+#check @Tang.atRank_one
+#check @Tang.size_perm
+#check @Tang.size_append
+#check @Tang.size_firsts
+#check @Tang.chosen_rank
+#check @Tang.minus_one
+#check @Tang.present_some
+#check @Tang.rightFirst_iff
+#check @Tang.leftFirst_iff
+#check @Tang.rankPick_sorted
+#check @Tang.place_mem
+#check @Tang.place_far
+#check @Tang.place_falls
+#check @Tang.atRank_place
+#check @Tang.size_take
+#check @Tang.take_all
+#check @Tang.mem_take
+#check @Tang.mem_merge
+#check @Tang.present_place
+#check @Tang.apart_none
+#check @Tang.apart_place
+#check @Tang.topK_held
+#check @Tang.rankPick_merge
+#check @Tang.merge_held
+#check @Tang.held_assoc
+#check @Tang.held_comm
+#check @Tang.mem_nothing
+#check @Tang.nothing_falls
+#check @Tang.nothing_size
+#check @Tang.nothing_held
+#check @Tang.take_nones
+#check @Tang.take_insert_none
+#check @Tang.size_insert
+#check @Tang.take_merge_nothing
+#check @Tang.held_identity
+#check @Tang.alone_held
+#check @Tang.place_nothing
+#check @Tang.place_alone
