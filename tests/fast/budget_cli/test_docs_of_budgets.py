@@ -194,8 +194,8 @@ def commands():
             yield from ((f"{page}:{line}", *f) for f in found if SLOW not in f[0])
 
 
-SLOW = "models.py:block"
-"""17 nodes emulated 16 times: longer than it is worth here."""
+SLOW = "models.py"
+"""Layers take seconds: tests/slow/test_docs_of_layers.py has them."""
 
 
 @pytest.mark.parametrize(

@@ -157,7 +157,7 @@ def test_by_time_an_accumulator_is_kept_only_where_it_is_quicker(seconds, kept):
 
 
 def test_by_samples_accumulators_keep_the_budget():
-    graph, budget = matmul_graph(8, 4096, 4), ErrorBudget(c=2.0**14)
+    graph, budget = matmul_graph(2, 1024, 2), ErrorBudget(c=2.0**14)
     tuned = tune_precision(graph, budget, start=SPLIT, candidates=(), rules=())
     assert all(m.accumulates for m in tuned.moves)
     assert budget_report(graph, tuned.schedule, Question(budget=budget, rules=())).ok
