@@ -62,7 +62,10 @@ class Question:
 
 @dataclass(slots=True, eq=False)
 class Case:
-    """A program ready to be measured: rewritten, its precision chosen, its data there."""
+    """A program ready to be measured: rewritten, its precision chosen, its data there.
+
+    scaled  whether the precision made another program of it: it has scales, or formats of inputs
+    """
 
     graph: Graph
     schedule: Schedule
@@ -71,6 +74,7 @@ class Case:
     ranges: Ranges
     tiles: bool
     seed: int
+    scaled: bool = False
     _terms: dict[int, Mapping[Ref, Array]] = field(default_factory=dict)
 
     def terms(self, sample: int, ref: Ref) -> Array:
@@ -91,13 +95,14 @@ def case_of(graph: Graph, precision: object, question: Question) -> Case:
     if sets:
         sizes = infer_sizes(graph, {n: a.shape for n, a in sets[0].items()})
     bound = bind(graph, sizes) if graph.symbols else graph
-    made, schedule = applied(precision, rewrite(bound, question.rules, question.strict).graph)
+    plain = rewrite(bound, question.rules, question.strict).graph
+    made, schedule = applied(precision, plain)
     budgets.check([o.name for o in made.outputs], [n.name for n in made.nodes])
     if made.symbols:
         raise GraphError(f"give a size for {', '.join(sorted(made.symbols))}")
     tiles = not question.whole and work_of(made) > LIMIT
     settings = [setting_of(made, s) for s in sets]
-    return Case(made, schedule, settings, budgets, ranges, tiles, question.seed)
+    return Case(made, schedule, settings, budgets, ranges, tiles, question.seed, made is not plain)
 
 
 def _inputs(graph: Graph, question: Question, ranges: Ranges) -> list[dict[str, Array]]:

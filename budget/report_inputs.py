@@ -69,8 +69,12 @@ def _is_real(graph: Graph, name: str) -> bool:
 
 def _uniform(i: Input, span: tuple[float, float], seed: int) -> Array:
     rng = np.random.default_rng((seed, zlib.crc32(i.name.encode())))
-    drawn = rng.uniform(*span, tuple(p.constant for p in i.shape)).astype(np.float32)
-    return np.clip(drawn, *span)
+    lo, hi = span
+    shape = tuple(p.constant for p in i.shape)
+    if max(abs(lo), abs(hi)) > float(np.finfo(np.float32).max):
+        share = rng.random(shape)
+        return np.clip(lo * (1 - share) + hi * share, lo, hi)
+    return np.clip(rng.uniform(lo, hi, shape).astype(np.float32), lo, hi)
 
 
 def check_ranges(inputs: Mapping[str, Array], ranges: Ranges) -> None:

@@ -148,6 +148,12 @@ def tuned(
 ) -> Tuned:
     """The same for a question that was put in one piece."""
     case = case_of(graph, start, asked)
+    if case.scaled:
+        raise BudgetError(
+            "a search starts with a precision that is a schedule: this one has scales, or formats "
+            "of single inputs, which make another program; take tang.budget.applied(precision, "
+            "graph), and search on that program with that schedule and rules=()"
+        )
     judge = judge_of(case, asked)
     return search(case.graph, case.schedule, judge, candidates, asked.seed, accumulators, timer)
 

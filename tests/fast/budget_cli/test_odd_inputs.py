@@ -10,6 +10,7 @@ import pytest
 import tang as tg
 from tang.budget import Question, budget_report
 from tang.budget.report import Standing
+from tang.budget.report_inputs import drawn_inputs
 from tang.emulator.budget import ErrorBudget
 from tang.ir.serial import to_json
 
@@ -72,3 +73,10 @@ def test_a_file_with_nan_is_mentioned_on_the_command_line(tang, matmul, tmp_path
     code, out, _ = tang("budget", "m.json", "--inputs", "a.npz", "--c", "100", "--json")
     assert code == 0
     assert "with NaN in A (1 of 240 elements)" in json.loads(out)["sentence"]
+
+
+@pytest.mark.parametrize("span", [(1e39, 1e40), (-1e300, 1e300), (-1.7e308, 1.7e308)], ids=str)
+def test_ranges_beyond_f32_are_drawn_as_they_are_stated(span):
+    drawn = drawn_inputs(sums(), {}, {"x": span}, 0)["x"]
+    assert ((drawn >= span[0]) & (drawn <= span[1])).all()
+    assert drawn.max() / 2 - drawn.min() / 2 > span[1] / 8 - span[0] / 8

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from budget_programs import chain_graph, matmul_graph
 
-from tang.budget import Question, budget_report, tune_precision
+from tang.budget import Question, applied, budget_report, tune_precision
 from tang.budget.report_cures import INPUTS
 from tang.budget.tune import Point, front_of, moved_bytes, search
 from tang.emulator import ErrorBudget
@@ -61,6 +61,15 @@ def test_an_unknown_candidate_is_refused_by_name():
         search(chain_graph(), F32S, lambda s: 0.0, ("f12",))
     with pytest.raises(ScheduleError, match="accumulators"):
         search(chain_graph(), F32S, lambda s: 0.0, accumulators=("f12",))
+
+
+def test_scales_are_searched_on_the_program_that_they_make():
+    graph, budget = matmul_graph(2, 64, 2), ErrorBudget(abs=1e3)
+    with pytest.raises(BudgetError, match=r"take tang\.budget\.applied"):
+        tune_precision(graph, budget, start="mxfp8-e4m3")
+    made, schedule = applied("mxfp8-e4m3", graph)
+    tuned = tune_precision(made, budget, start=schedule, rules=(), candidates=("bf16",))
+    assert budget_report(made, tuned.schedule, Question(budget=budget, rules=())).ok
 
 
 def test_the_front_has_no_point_that_another_one_beats():
