@@ -169,8 +169,7 @@ def _verified(f: Factor, found: Match, label: str) -> Argued:
     elif f.monoid.identity is not None:
         claims += identity_claims(f, template.kinds([e.key for e in found.order]), label)
     theorems = [x.theorem for x in template.laws if x.name in promised]
-    words = [POSITIONS] * (template.states == "present" and len(promised) > 1)
-    return _adjoined(f, theorems, claims, words)
+    return _adjoined(f, theorems, claims, _assumed(f, template.states == "present"))
 
 
 def _exported(f: Factor, near: Match | None, label: str) -> Argued:
@@ -184,7 +183,13 @@ def _exported(f: Factor, near: Match | None, label: str) -> Argued:
     claims: list[Claim | Statement] = [*laws]
     if f.monoid.identity is not None:
         claims += identity_claims(f, kinds, label)
-    return _adjoined(f, ["exported laws"], claims, [])
+    return _adjoined(f, ["exported laws"], claims, _assumed(f, False))
+
+
+def _assumed(f: Factor, present: bool) -> list[str]:
+    """That positions are not negative: where a law needs it, and where an identity is read."""
+    read = bool(f.positions) and f.monoid.identity is not None
+    return [POSITIONS] * (read or (present and f.monoid.commutative))
 
 
 def _refusal(broken: Broken, near: Match | None) -> RefusedError:
