@@ -162,3 +162,12 @@ def test_the_row_of_an_unknown_tensor_is_an_error_that_names_those_there_are():
     assert made.row("y").name == "y.value"
     with pytest.raises(BudgetError, match=r"no tensor 'z': one of y, p, .*y\.value"):
         made.row("z")
+
+
+def test_tensors_without_elements_are_checked_too():
+    x = tg.input("x", ("n",))
+    i = tg.dim("i", "n")
+    graph = tg.Graph(y=tg.compute("y", i, x[i] * 0.5))
+    data = {"x": np.zeros(0)}
+    seen = check_data(certify_data(graph, "f16", data).to_json(), graph, data)
+    assert (seen.tensors, seen.confirmed) == (1, 0)
