@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Set
 from dataclasses import replace
+from math import prod
 from typing import Final
 
 from tang.fuzz.formats import OWN
@@ -34,6 +35,7 @@ from tang.kernel.schedule import NodeSchedule, Schedule, format_of, includes
 
 NARROW: Final = (E4M3FN, E5M2, TF32, E3M2, E2M3, E2M1, OWN)
 RUNS: Final = (2, 1, 3, 4, 8)
+_LONG: Final = 100
 _PARTIAL: Final = (F16, BF16, F32, *NARROW)
 
 PRECISIONS: Final = (
@@ -75,7 +77,8 @@ def _draw_node(
         s = replace(s, storage=choose(source, NARROW))
     if narrow in ("accumulate", "both"):
         s = replace(s, accumulate=choose(source, NARROW))
-    if not in_order and has_identity(node.monoid) and chance(source, 20):
+    often = 40 if s.lanes == 1 else 20  # what lanes do in runs is held to fewer checks
+    if not in_order and has_identity(node.monoid) and chance(source, often):
         s = _draw_runs(source, node, s)
     return _draw_rounding(source, s)
 
@@ -89,10 +92,21 @@ def _draw_runs(source: Source, node: Comprehension, s: NodeSchedule) -> NodeSche
     wide = format_of(s.accumulate)
     fitting = [f for f in _PARTIAL if includes(wide, format_of(f)) and f != s.accumulate]
     fitting = [f for f in fitting if f is not F16 or in_range(node, F16)]
-    every, partial = choose(source, RUNS), None
+    every, partial = choose(source, _shorter_than(_chunk(node, s)) or RUNS), None
     if fitting and chance(source, 70):
         partial = choose(source, fitting)
     return replace(s, promote=every, partial=partial)
+
+
+def _chunk(node: Comprehension, s: NodeSchedule) -> int:
+    """The terms that one chunk of the fold has; symbols count as if their extent were long."""
+    total = prod(d.extent.evaluate(dict.fromkeys(d.extent.symbols, _LONG)) for d in node.reduce)
+    return -(-max(total, 0) // s.split)
+
+
+def _shorter_than(terms: int) -> tuple[int, ...]:
+    """Runs of which so many terms fill more than one."""
+    return tuple(r for r in RUNS if r < terms)
 
 
 def _draw_rounding(source: Source, s: NodeSchedule) -> NodeSchedule:
