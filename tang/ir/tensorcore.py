@@ -1,7 +1,7 @@
 """Tensor cores as data: what one matrix instruction does to one dot product.
 
-Defines `FusedDot`, the table `ATOMS` and `atom_named`. Relies on the names of formats. It computes
-nothing: `emulator/fda.py` does, with the algorithm of its docstring.
+Defines `FusedDot`, the tables `ATOMS` and `WMMA`, and `atom_named`. Relies on the names of formats.
+It computes nothing: `emulator/fda.py` does, with the algorithm of its docstring.
 
 Sources: Fasi, Higham, Mikaitis and Pranesh, PeerJ CS 7:e330 (2021); Khattak and Mikaitis, "Accurate
 Models of NVIDIA Tensor Cores", arXiv 2512.07004, with the vectors of their repository; Xie et al.,
@@ -10,7 +10,7 @@ MMA-Sim, arXiv 2511.10909; probes of an H200. `evidence` says which of these an 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from tang.errors import FormatError
@@ -172,6 +172,19 @@ ATOMS: Final[dict[tuple[str, ...], FusedDot]] = {a.key: a for a in (*_sm_90(), *
 """(architecture, instruction, operands[, "f16"]) → what it computes. On sm_90 "mma" is the longest
 shape (k 16, 8, 32), "mma.k8" the shorter one of f16; a shorter one elsewhere is the same with
 fewer terms."""
+
+
+WMMA: Final[dict[tuple[str, str], FusedDot]] = {
+    ("f16", "f32"): ATOMS["sm_90", "mma", "f16"],
+    ("f16", "f16"): ATOMS["sm_90", "mma", "f16", "f16"],
+    ("bf16", "f32"): ATOMS["sm_90", "mma", "bf16"],
+    ("tf32", "f32"): replace(ATOMS["sm_90", "mma", "tf32"], instruction="wmma", groups=_runs(8, 4)),
+}
+"""(operands, result) → one `nvcuda::wmma::mma_sync` on sm_90, seen from one element.
+
+ptxas 13.0 makes two HMMA.16816 of each shape of k 16, side by side, so that each sum stays whole;
+m16n16k8 of tf32 becomes four HMMA.1684, terms 0–3 before 4–7, unlike mma.sync's HMMA.1688. All of
+it agrees with an H200 bit for bit: `tests/device/wmma`."""
 
 
 def atom_named(*key: str) -> FusedDot:

@@ -23,7 +23,7 @@ CUDA_OUTSIDE = {
     "auto g = cooperative_groups::this_grid();": "synchronisation of a grid",
     "auto c = cg::this_cluster();": "thread block clusters",
     "cuda::atomic_ref<int> r(*p);": "libcu++",
-    "nvcuda::wmma::fill_fragment(c, 0.0f);": "wmma fragments",
+    "nvcuda::wmma::experimental::precision::b1 x;": "wmma fragments of 4 bits and of 1",
     "cg::memcpy_async(block, a, b, 16);": "asynchronous copies of groups",
     "float v = tex2D<float>(t, 1, 2);": "textures and surfaces",
     "float v = __fadd_rz(a, b);": "rounding other than to nearest",

@@ -31,6 +31,7 @@ from tang.device.isolation import Isolation
 from tang.device.simt.build import Toolchain, open_toolchain
 from tang.device.simt.entries import Binding, entry_lines
 from tang.device.simt.lines import TEXT_NAME, with_lines
+from tang.device.simt.matrices import matrix_lines
 from tang.device.simt.prepare import prepare
 from tang.device.simt.record import (
     MAX_BUFFERS,
@@ -243,6 +244,7 @@ class Simt:
         )
         head = f"// {self._toolchain.headers}\n"
         includes = f'#include "{_HEADERS[self.language]}"\n#include "simt_entry.h"\n'
+        includes += matrix_lines(text)
         whole = head + includes + _MARK + prepare(text, self.language) + _END + "\n".join(entries)
         return str(self._toolchain.plain.library(whole + "\n"))
 

@@ -13,7 +13,7 @@ from typing import Final
 PROVIDED: Final = frozenset(
     {
         "cuda_fp16.h", "cuda_bf16.h", "cooperative_groups.h", "cooperative_groups/reduce.h",
-        "cuda_pipeline.h", "cuda_pipeline_primitives.h",
+        "cuda_pipeline.h", "cuda_pipeline_primitives.h", "mma.h",
     }
 )  # fmt: skip
 """Headers that exist in `include/`."""

@@ -129,6 +129,8 @@ def _explained(f: Finding) -> str:
         return f"{other} {'exited' if not f.other_line else f'waits at line {f.other_line}'}"
     if f.kind is Kind.WARP_DIVERGENCE:
         return _COLLECTIVES.get(f.detail, "not all lanes of the mask arrive")
+    if f.detail in _MATRICES:
+        return _MATRICES[f.detail]
     if f.kind is Kind.UNDEFINED:
         return "an array bound, an alignment, a shift count or a division by zero"
     if f.kind in (Kind.ASSERTION, Kind.REFUSED):
@@ -149,6 +151,12 @@ _COLLECTIVES: Final = {
     2: "lanes of one mask are in different calls",
     3: "a lane reads from one that takes no part",
     4: "a whole warp must take part",
+}
+_MATRICES: Final = {
+    64: "a fragment has elements that nothing has set",
+    65: "a matrix must start at a multiple of 32 bytes",
+    66: "the leading dimension of a matrix must be a multiple of 16 bytes",
+    67: "lanes of a warp give different addresses, leading dimensions or layouts",
 }
 _PLACES: Final = {-1: "shared", -2: "dynamic shared", -3: "scalars", -4: "stack", -5: "nowhere"}
 

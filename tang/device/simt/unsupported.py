@@ -12,15 +12,18 @@ from typing import Final
 
 from tang.device.simt.prepare import BUILT_IN, PROVIDED, without_comments
 
+_PTX: Final = "inline PTX"
 _CUDA: Final = (
-    (r"\basm\b|\b__asm(?:__)?\b", "inline PTX"),
+    (r"\basm\b|\b__asm(?:__)?\b", _PTX),
     (r"<<<", "a launch from within the text"),
     (r"\bcuda(?:Malloc|Memcpy|Free|Launch|Stream|Event|DeviceSynchronize)\w*\s*\(",
      "the CUDA runtime API"),
     (r"\bthis_grid\b|\bgrid_group\b|\bthis_multi_grid\b", "synchronisation of a grid"),
     (r"\bthis_cluster\b|\bcluster_group\b|\bcluster\.sync\b", "thread block clusters"),
     (r"\bcuda::(?:std::)?\w+", "libcu++"),
-    (r"\bwmma::|\bmma_sync\b", "wmma fragments"),
+    (r"\bwmma::experimental\b|\bbmma_sync\b", "wmma fragments of 4 bits and of 1"),
+    (r"\bfragment\s*<\s*(?:\w+\s*::\s*)*(?:matrix_[ab]|accumulator)\b[^;{}()>]*"
+     r"\b(?:char|u?int8_t|int|double)\b", "wmma fragments of integers and f64"),
     (r"\bmemcpy_async\b", "asynchronous copies of groups"),
     (r"\btex(?:1D|2D|3D|Cubemap)\w*\s*[<(]|\bsurf\dD\w*\s*[<(]|\bcudaTextureObject_t\b",
      "textures and surfaces"),
@@ -52,6 +55,8 @@ _DEVICE_ONLY: Final = re.compile(
     r"^[ \t]*#[ \t]*ifndef[ \t]+__SIMT_HOST__\b.*?^[ \t]*#[ \t]*(?:else|endif)\b",
     re.DOTALL | re.MULTILINE,
 )
+_MATRIX_PTX: Final = re.compile(r"\bw?mma\.(?:\w+\.)*sync\b")
+_CURE: Final = "inline PTX: nvcuda::wmma of <mma.h> computes here what mma.sync does"
 _STRING: Final = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 _INCLUDE: Final = re.compile(r"^[ \t]*#[ \t]*include[ \t]*(\S+)", re.MULTILINE)
 
@@ -60,11 +65,13 @@ def unsupported(text: str, language: str) -> tuple[int, str] | None:
     """The first line of a text that cannot run here and why; None when no row matches."""
     plain = _DEVICE_ONLY.sub(_blank, without_comments(text))
     found = list(_includes(plain))
+    cured = _MATRIX_PTX.search(plain) is not None
     plain = _STRING.sub(_blank, plain)
     for pattern, reason in _CUDA if language == "cuda" else _METAL:
         match = re.search(pattern, plain)
         if match is not None:
-            found.append((plain.count("\n", 0, match.start()) + 1, reason))
+            told = _CURE if reason == _PTX and cured else reason
+            found.append((plain.count("\n", 0, match.start()) + 1, told))
     return min(found, default=None)
 
 
