@@ -1,9 +1,10 @@
 """How well data certificates hold, over programs of the fuzzer and over three kinds of programs.
 
-Usage: python tools/certificates.py [--examples N] [--seconds S] [--seed S] [--out FILE.json]. Draws
-0 … N − 1 of a seed are replayed with running bounds; an error above its bound is a violation, and
-is written down with seed and index. A file that is there already is continued, and what was done
-survives a time limit. It judges nothing but bounds: the ladder does the rest (`tang fuzz`).
+Usage: python tools/certificates.py [--examples N] [--seconds S] [--seed S] [--jobs J] [--out
+FILE.json]. Draws 0 … N − 1 of a seed are replayed with running bounds; an error above its bound is
+a violation, and is written down with seed and index. A file of the same seed and commit is
+continued, and what was done survives a time limit. It judges nothing but bounds: the
+ladder does the rest (`tang fuzz`).
 
 A draw is *smooth* when no comparison, floor or conversion to an integer decided otherwise than f64,
 and no number left its format: wherever f64 is finite the result is, and the other way round. Bounds
@@ -16,10 +17,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import multiprocessing
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -206,22 +209,35 @@ def report(found: Found) -> str:
     return "\n".join(lines)
 
 
-def _kept(path: Path | None, seed: int) -> list[Found]:
-    """The rows of an earlier run of the same seed."""
+def _kept(path: Path | None, seed: int, commit: str) -> list[Found]:
+    """The rows of an earlier run of the same seed and commit."""
     if path is None or not path.exists():
         return []
     before = json.loads(path.read_text())
-    return list(before["rows"]) if before["seed"] == seed else []
+    same = (before["seed"], before["commit"]) == (seed, commit)
+    return list(before["rows"]) if same else []
 
 
-def survey(examples: int, seconds: float, seed: int, out: Path | None) -> Found:
+def _draws(seed: int, indices: Iterable[int], jobs: int) -> Iterator[Found]:
+    """These draws in their order, by so many processes."""
+    if jobs == 1:
+        yield from (draw(seed, i) for i in indices)
+        return
+    with multiprocessing.Pool(jobs) as pool:
+        yield from pool.imap(partial(draw, seed), indices)
+
+
+def survey(examples: int, seconds: float, seed: int, jobs: int, out: Path | None) -> Found:
     """All draws that fit into the time, those of an earlier run first."""
-    rows, start = _kept(out, seed), time.monotonic()
-    found: Found = {"commit": commit_of(), "seed": seed, "kinds": list(kinds(seed))}
-    while len(rows) < examples and time.monotonic() - start < seconds:
-        rows.append(draw(seed, len(rows)))
+    commit, start = commit_of(), time.monotonic()
+    rows = _kept(out, seed, commit)
+    found: Found = {"commit": commit, "seed": seed, "kinds": list(kinds(seed))}
+    for row in _draws(seed, range(len(rows), examples), jobs):
+        rows.append(row)
         if out is not None and len(rows) % 200 == 0:
             _write(out, {**found, "total": total(rows), "rows": rows})
+        if time.monotonic() - start > seconds:
+            break
     whole = {**found, "total": total(rows), "rows": rows}
     if out is not None:
         _write(out, whole)
@@ -240,9 +256,10 @@ def main() -> int:
     parser.add_argument("--examples", type=int, default=1000)
     parser.add_argument("--seconds", type=float, default=3600.0)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
-    found = survey(args.examples, args.seconds, args.seed, args.out)
+    found = survey(args.examples, args.seconds, args.seed, args.jobs, args.out)
     print(report(found))
     kinds_hold = not any(r["violations"] for r in found["kinds"])
     return 0 if kinds_hold and not found["total"]["violations"] else 1

@@ -31,7 +31,7 @@ def quick(survey, monkeypatch):
 
 
 def test_draws_are_counted_and_none_violates_its_bounds(quick):
-    found = quick.survey(6, 60.0, 3, None)
+    found = quick.survey(6, 60.0, 3, 1, None)
     t = found["total"]
     assert t["draws"] == 6
     assert t["violations"] == []
@@ -41,19 +41,30 @@ def test_draws_are_counted_and_none_violates_its_bounds(quick):
 
 def test_a_survey_goes_on_where_it_stopped(quick, tmp_path, monkeypatch):
     out = tmp_path / "survey.json"
-    quick.survey(2, 60.0, 3, out)
+    quick.survey(2, 60.0, 3, 1, out)
     asked = []
     right = quick.draw
     monkeypatch.setattr(quick, "draw", lambda seed, i: asked.append(i) or right(seed, i))
-    assert len(quick.survey(4, 60.0, 3, out)["rows"]) == 4
+    assert len(quick.survey(4, 60.0, 3, 1, out)["rows"]) == 4
     assert asked == [2, 3]
     assert [r["index"] for r in json.loads(out.read_text())["rows"]] == [0, 1, 2, 3]
+
+
+def test_draws_of_another_commit_are_not_counted(quick, tmp_path, monkeypatch):
+    out = tmp_path / "survey.json"
+    quick.survey(2, 60.0, 3, 1, out)
+    monkeypatch.setattr(quick, "commit_of", lambda: "0" * 40)
+    asked = []
+    right = quick.draw
+    monkeypatch.setattr(quick, "draw", lambda seed, i: asked.append(i) or right(seed, i))
+    quick.survey(2, 60.0, 3, 1, out)
+    assert asked == [0, 1]
 
 
 def test_a_bound_that_is_too_small_is_written_down_with_its_draw(quick, monkeypatch):
     right = shadow.total
     monkeypatch.setattr(shadow, "total", lambda *args: np.asarray(right(*args)) / 1e6)
-    found = quick.survey(6, 60.0, 3, None)
+    found = quick.survey(6, 60.0, 3, 1, None)
     assert found["total"]["violations"]
 
 
