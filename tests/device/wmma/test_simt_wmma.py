@@ -100,12 +100,17 @@ def test_the_other_order_of_two_products_is_seen(cuda):
         assert not np.array_equal(given[v.name], expected(v, problem(v))), v.name
 
 
-def test_tf32_of_wmma_is_not_that_of_mma_sync():
+def test_tf32_of_wmma_is_not_that_of_mma_sync_and_adds_low_terms_first():
     v = ONE_OF_EACH["tf32"]
     given = problem(v)
     other = WMMA | {("tf32", "f32"): ATOMS["sm_90", "mma", "tf32"]}
     assert whole(WMMA["tf32", "f32"]).groups == other["tf32", "f32"].groups
     assert not np.array_equal(expected(v, given), expected(v, given, other))
+    model = WMMA["tf32", "f32"]
+    swapped = WMMA | {("tf32", "f32"): replace(model, groups=model.groups[::-1])}
+    assert not np.array_equal(expected(v, given), expected(v, given, swapped))
+    with pytest.raises(FormatError, match="SIMT adds runs"):
+        matrix_lines("#include <mma.h>", swapped)
 
 
 def test_the_numbers_come_from_the_models_and_only_where_they_are_asked_for():
