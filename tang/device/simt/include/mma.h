@@ -51,7 +51,7 @@ struct simt_shape {
   static constexpr bool exists =
       sums ? (simt_same<T, float> && (long_k || short_k)) || (half && long_k)
            : (simt_same<T, precision::tf32> && short_k) ||
-                 ((half || simt_same<T, __nv_bfloat16>)&&long_k);
+                 ((half || simt_same<T, __nv_bfloat16>) && long_k);
   enum { rows = simt_same<Use, matrix_b> ? K : M, columns = simt_same<Use, matrix_a> ? K : N };
   enum { held = half && !sums ? 16 : rows * columns / 32 };
 };
