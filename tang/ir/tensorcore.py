@@ -178,7 +178,12 @@ WMMA: Final[dict[tuple[str, str], FusedDot]] = {
     ("f16", "f32"): ATOMS["sm_90", "mma", "f16"],
     ("f16", "f16"): ATOMS["sm_90", "mma", "f16", "f16"],
     ("bf16", "f32"): ATOMS["sm_90", "mma", "bf16"],
-    ("tf32", "f32"): replace(ATOMS["sm_90", "mma", "tf32"], instruction="wmma", groups=_runs(8, 4)),
+    ("tf32", "f32"): replace(
+        ATOMS["sm_90", "mma", "tf32"],
+        instruction="wmma",
+        groups=_runs(8, 4),
+        evidence="agrees with an H200 on random bits: tests/device/wmma",
+    ),
 }
 """(operands, result) → one `nvcuda::wmma::mma_sync` on sm_90, seen from one element.
 
