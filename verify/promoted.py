@@ -11,6 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from tang.emulator.replay import replay
 from tang.errors import LimitError
@@ -47,12 +51,17 @@ def check_promoted(subject: Subject) -> list[Finding]:
             ref = subject.plan.buffer(name).ref
             if ref is None or ref not in names:
                 continue
-            a, b = left.buffers[names[ref]], right.buffers[name]
+            a, b = (_widened(x) for x in (left.buffers[names[ref]], right.buffers[name]))
             equal = bit_equal(a, b)
             if not equal.all():
                 detail = describe(a, b, equal, ("runs as nodes", "promoted"))
                 return [_finding(name, ref, launch.kernel.name, detail)]
     return []
+
+
+def _widened(values: NDArray[Any]) -> NDArray[Any]:
+    """Indices in i64: how wide a buffer of them is depends on what is known of their range."""
+    return values.astype(np.int64) if values.dtype.kind == "i" else values
 
 
 def _finding(name: str, ref: Ref, kernel: str, detail: str) -> Finding:

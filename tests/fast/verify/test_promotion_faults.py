@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import tang as tg
-from tang.ir.monoids import WELFORD
-from tang.kernel.ir import F16, F32
-from tang.kernel.lower import runs, state
+from tang.ir.monoids import COUNT, WELFORD
+from tang.kernel.ir import F16, F32, I32, I64
+from tang.kernel.lower import lower, runs, state
 from tang.kernel.narrow import E4M3FN, E5M2, TF32
 from tang.kernel.schedule import NodeSchedule, Precision, Schedule
 from tang.verify import Rung, Task, verify_batch
@@ -50,6 +50,25 @@ def test_every_rung_holds_for_runs(kind):
     for fields in ways:
         found = report(graph(kind), **fields)
         assert found.ok, found.to_text()
+
+
+def counts():
+    """A sum of indices, each of 32 bits: how wide the sum is depends on the number of terms."""
+    i, r = tg.dims("i r")
+    x = tg.input("x", (3, 1))
+    total = tg.reduce(COUNT, tg.index(x[i, r]), over=r)
+    return tg.Graph(total=tg.compute("total", (i,), total))
+
+
+def test_indices_are_compared_as_numbers_however_wide_their_buffers_are():
+    schedule = Schedule(nodes=(("total", NodeSchedule(promote=2, partial=F16)),))
+    data = {"x": 8 * DATA[:, :1]}
+    wide = [lower(*made).buffer("total_value").type for made in (
+        unrolled(counts(), schedule), (counts(), schedule)
+    )]  # fmt: skip
+    assert wide == [I64, I32]
+    task = Task(graph=counts(), inputs=data, schedule=schedule)
+    assert verify_batch([task], ())[0].ok
 
 
 def test_runs_as_nodes_of_their_own_need_no_runs():
