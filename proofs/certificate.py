@@ -23,6 +23,11 @@ THEOREM: Final = "Tang.certificate, Tang.certificate_value"
 LARGEST: Final = 10**4000
 """Numerators and denominators, brought to whole numbers, are below this."""
 
+_TOO_LARGE: Final = "a number of more than 4000 digits is too large for a certificate"
+
+LONGEST: Final = 32
+"""So many entries a list in Lean has at most; longer ones need Lean's own library."""
+
 
 @dataclass(frozen=True, slots=True)
 class LinearProgram:
@@ -38,6 +43,8 @@ class LinearProgram:
         if any(len(r) != len(self.objective) for r in self.rows):
             raise ProofError(f"every row needs {len(self.objective)} coefficients")
         _rational([*self.objective, *(c for r in self.rows for c in r), *self.limits])
+        if max(len(self.rows), len(self.objective) + 1) > LONGEST:
+            raise ProofError(f"Lean reads at most {LONGEST} rows and {LONGEST - 1} unknowns")
 
 
 def check_certificate(
@@ -53,6 +60,7 @@ def check_certificate(
             f"primal and dual values, not {len(primal)} and {len(dual)}"
         )
     _rational([*primal, *dual])
+    primal, dual = ([Fraction(v) for v in values] for values in (primal, dual))
     fault = next(_faults(lp, primal, dual), None)
     if fault is not None:
         return fault
@@ -67,29 +75,38 @@ def _rational(values: Sequence[Fraction]) -> None:
     for v in values:
         if not isinstance(v, Fraction | int):
             raise ProofError(f"{v!r} is no exact rational: write a Fraction")
+        if max(abs(v.numerator), v.denominator) >= LARGEST:
+            raise ProofError(_TOO_LARGE)
 
 
 def _faults(
     lp: LinearProgram, primal: Sequence[Fraction], dual: Sequence[Fraction]
 ) -> Iterator[Proof]:
     """What Python can see to be wrong, part by part."""
-    yield from (_fault("primal", f"unknown {j} is {x}") for j, x in enumerate(primal) if x < 0)
+    yield from (
+        _fault("primal", f"unknown {j} is {_shown(x)}") for j, x in enumerate(primal) if x < 0
+    )
     for i, (r, b) in enumerate(zip(lp.rows, lp.limits, strict=True)):
         if _dot(r, primal) > b:
-            yield _fault("primal", f"row {i} gives {_dot(r, primal)}, more than {b}")
-    yield from (_fault("dual", f"row {i} has {y}") for i, y in enumerate(dual) if y < 0)
+            yield _fault("primal", f"row {i} gives {_shown(_dot(r, primal))}, more than {b}")
+    yield from (_fault("dual", f"row {i} has {_shown(y)}") for i, y in enumerate(dual) if y < 0)
     for j, c in enumerate(lp.objective):
         total = sum((y * r[j] for y, r in zip(dual, lp.rows, strict=True)), Fraction(0))
         if total < c:
-            yield _fault("dual", f"unknown {j} gets {total}, less than {c}")
+            yield _fault("dual", f"unknown {j} gets {_shown(total)}, less than {c}")
     reached, bound = _dot(lp.objective, primal), _dot(lp.limits, dual)
     if reached != bound:
-        text = f"primal and dual do not agree: {reached} is not {bound}"
+        text = f"primal and dual do not agree: {_shown(reached)} is not {_shown(bound)}"
         yield Proof(False, "", "value", text)
 
 
 def _fault(part: str, text: str) -> Proof:
     return Proof(False, "", part, f"the {part} is not feasible: {text}")
+
+
+def _shown(q: Fraction) -> str:
+    """A rational for a message; Python writes no integer of more than 4300 digits."""
+    return str(q) if max(abs(q.numerator), q.denominator) < LARGEST else "a number too long to show"
 
 
 def _dot(a: Sequence[Fraction], b: Sequence[Fraction]) -> Fraction:
@@ -167,7 +184,7 @@ def _statement(part: str, goal: str, proof: str) -> Statement:
 
 def _natural(n: int) -> str:
     if n >= LARGEST:
-        raise ProofError("a number of more than 4000 digits is too large for a certificate")
+        raise ProofError(_TOO_LARGE)
     return str(n)
 
 

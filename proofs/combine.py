@@ -18,10 +18,11 @@ from tang.proofs.counted import UncountedError, counted_claims
 from tang.proofs.factor import SIDES, Entry, Factor, factors_of
 from tang.proofs.identities import NoIdentityError, identity_claims
 from tang.proofs.laws import Broken, law_claims, not_commuting
+from tang.proofs.lifts import UnliftedError, check_lifts, needs_positions, position_claims
 from tang.proofs.ranks import UnrankedError, is_ranked, ranked
 from tang.proofs.session import Claim, Statement
 from tang.proofs.substitute import renamed
-from tang.proofs.terms import Term, UnsupportedError
+from tang.proofs.terms import Term, TooLargeError, UnsupportedError
 from tang.rewrite.factors import factors
 
 OVER: Final = "over finite values (exact arithmetic, nothing about floats)"
@@ -80,6 +81,11 @@ def check_combine(monoid: Monoid, *, fresh: bool = False) -> Proof:
     """
     try:
         found = [*_arguments(monoid)]
+    except (TooLargeError, RecursionError) as e:
+        what = "its expressions are too deep" if isinstance(e, RecursionError) else str(e)
+        return Proof(False, "", "", f"{monoid.name}: {what} to be proved")
+    except UnliftedError as e:
+        return Proof(False, "", e.label, f"{monoid.name}: {e}")
     except UnsupportedError as e:
         return Proof(False, "", "", f"{monoid.name}: {e} has no word in the exact algebra")
     except NoIdentityError as e:
@@ -128,6 +134,7 @@ def _put_together(m: Monoid, factors: int) -> Iterator[str]:
 
 def _argued(f: Factor, label: str) -> Argued:
     """The claims for one factor; RefusedError and its like say why there are none."""
+    check_lifts(f)
     near: Match | None = None
     for template in verified.TEMPLATES:
         for found in _matches(f, template):
@@ -169,7 +176,10 @@ def _verified(f: Factor, found: Match, label: str) -> Argued:
     elif f.monoid.identity is not None:
         claims += identity_claims(f, template.kinds([e.key for e in found.order]), label)
     theorems = [x.theorem for x in template.laws if x.name in promised]
-    return _adjoined(f, theorems, claims, _assumed(f, template.states == "present"))
+    present = template.states == "present" and f.monoid.commutative
+    if present or needs_positions(f):
+        claims += position_claims(f, label)
+    return _adjoined(f, theorems, claims, _assumed(f, present))
 
 
 def _exported(f: Factor, near: Match | None, label: str) -> Argued:
@@ -183,13 +193,15 @@ def _exported(f: Factor, near: Match | None, label: str) -> Argued:
     claims: list[Claim | Statement] = [*laws]
     if f.monoid.identity is not None:
         claims += identity_claims(f, kinds, label)
+    if needs_positions(f):
+        claims += position_claims(f, label)
     return _adjoined(f, ["exported laws"], claims, _assumed(f, False))
 
 
 def _assumed(f: Factor, present: bool) -> list[str]:
     """That positions are not negative: where a law needs it, and where an identity is read."""
     read = bool(f.positions) and f.monoid.identity is not None
-    return [POSITIONS] * (read or (present and f.monoid.commutative))
+    return [POSITIONS] * (read or present)
 
 
 def _refusal(broken: Broken, near: Match | None) -> RefusedError:

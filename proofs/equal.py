@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from tang.proofs.terms import Term, text
+from tang.proofs.terms import Term, TooLargeError, text
 
 Key = tuple[Any, ...]
 """A key of an atom or of a term: nested tuples of strings, booleans and integers."""
@@ -20,6 +20,12 @@ Key = tuple[Any, ...]
 Monomial = tuple[Key, ...]
 Poly = dict[Monomial, int]
 """Monomial (sorted keys of atoms) → coefficient."""
+
+LARGEST: Final = 200_000
+"""A product of polynomials takes at most so many steps."""
+
+WIDEST: Final = 2048
+"""A sum of maxima becomes a maximum of at most so many sums."""
 
 
 def canonical(t: Term) -> Key:
@@ -108,6 +114,9 @@ def _plus(a: Poly, b: Poly) -> Poly:
 
 
 def _times(a: Poly, b: Poly) -> Poly:
+    degrees = sum(len(next(iter(p), ())) for p in (a, b))
+    if len(a) * len(b) * (1 + degrees) > LARGEST:
+        raise TooLargeError("a product of polynomials has too many terms")
     out: Poly = {}
     for m, c in a.items():
         for n, d in b.items():
@@ -368,6 +377,8 @@ def _same_condition(a: Term, b: Term) -> bool:
 
 def spread(t: Term) -> Term:
     """Addition distributed over maxima and minima, sums associated to the right."""
+    if _width(t) > WIDEST:
+        raise TooLargeError(f"a sum of maxima is one of more than {WIDEST} sums")
     if t.op in ("max", "min"):
         return Term(t.op, (spread(t.args[0]), spread(t.args[1])))
     if t.op != "add" or not any(x.op in ("max", "min") for x in leaves(t, "add")):
@@ -378,6 +389,14 @@ def spread(t: Term) -> Term:
             pairs = ((x, other) if first else (other, x) for x in nest.args)
             return Term(nest.op, tuple(spread(Term("add", p)) for p in pairs))
     return t
+
+
+def _width(t: Term) -> int:
+    """How many sums a sum of maxima and minima has once it is spread."""
+    if t.op not in ("max", "min", "add"):
+        return 1
+    a, b = (_width(x) for x in t.args)
+    return a * b if t.op == "add" else a + b
 
 
 def _right(t: Term) -> Term:

@@ -7,14 +7,23 @@ hold infinities, which no finite state does; what a combine makes of them is rea
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from tang.ir.expr import BOOL, INDEX, REAL, Expr
+from tang.ir.expr import BOOL, INDEX, REAL, Expr, walk
 from tang.ir.monoid import Monoid
-from tang.proofs.terms import Reader, Term, UnsupportedError, is_finite, number
+from tang.proofs.terms import (
+    NotANumberError,
+    Reader,
+    Term,
+    TooLargeError,
+    UnsupportedError,
+    is_finite,
+    number,
+)
 
 SIDES: Final = "str"
 """Prefixes of the variables of three states."""
@@ -56,8 +65,11 @@ class Factor:
     entries: tuple[Entry, ...]
     positions: frozenset[str]
 
-    def with_identity(self, sides: str) -> Iterator[Term]:
-        """Every entry's combine where these sides are the identity; the other is finite."""
+    def with_identity(self, sides: str, *, natural: bool = True) -> Iterator[Term]:
+        """Every entry's combine where these sides are the identity; the other is finite.
+
+        Positions are read as not negative if `natural`.
+        """
         known = {f"{s}{e.key}": e.identity for s in sides for e in self.entries}
 
         def leaf(e: Expr, at: tuple[int, ...]) -> Term:
@@ -65,12 +77,17 @@ class Factor:
             return known.get(t.name) or t
 
         for e in self.entries:
-            yield Reader(leaf, e.dims, natural=self.positions)(e.expr)
+            yield Reader(leaf, e.dims, natural=self.positions if natural else frozenset())(e.expr)
 
     def lifted(self, e: Entry) -> Term | None:
-        """The lift of an entry over u0, u1 …; None if the algebra has no word for it."""
+        """The lift of an entry over u0, u1 …; None if the algebra has no word for it.
+
+        NotANumberError where it may be NaN.
+        """
         try:
             return Reader(_input, e.dims)(e.lift)
+        except NotANumberError:
+            raise
         except UnsupportedError:
             return None
 
@@ -96,12 +113,36 @@ def _input(e: Expr, _: tuple[int, ...]) -> Term:
 
 def factors_of(m: Monoid, names: Mapping[str, str]) -> list[Factor]:
     """The factors of a product; a monoid that is none is its own. `names` are for messages."""
+    _check_size(m)
     entries = _entries(m, names)
     found = []
     for group in _groups(entries):
         chosen = tuple(entries[i] for i in group)
         found.append(Factor(m, chosen, _positions(m, chosen)))
     return found
+
+
+LARGEST: Final = 20_000
+"""So many operations the entries of a monoid have at most, folds written out."""
+
+
+def _check_size(m: Monoid) -> None:
+    """Raise TooLargeError for expressions that would not end when they are written out."""
+    parts = (m.lift, m.combine, *(() if m.identity is None else (m.identity,)))
+    for part in parts:
+        for c, e in zip(m.components, part, strict=True):
+            count = _operations(e) * math.prod(m.axis_size(a) for a in c.axes)
+            if count > LARGEST:
+                raise TooLargeError(f"{c.name} has more than {LARGEST} operations")
+
+
+def _operations(root: Expr) -> int:
+    """The operations of an expression as a tree, each fold once for each of its steps."""
+    known: dict[Expr, int] = {}
+    for e in walk(root):
+        times = int(e.payload[1]) if e.op == "fold" and isinstance(e.payload, tuple) else 1
+        known[e] = 1 + times * sum(known[a] for a in e.args)
+    return known[root]
 
 
 def _entries(m: Monoid, names: Mapping[str, str]) -> list[Entry]:

@@ -138,6 +138,10 @@ def read(root: Path = HERE) -> Project:
 def _module(root: Path, file: Path) -> Module:
     try:
         text = file.read_bytes().decode()
+    except OSError as e:
+        raise ProofError(
+            f"{file}: cannot be read ({e.strerror}); take it from the repository"
+        ) from e
     except UnicodeDecodeError as e:
         raise ProofError(f"{file}: is not UTF-8 ({e}); write it anew as UTF-8 text") from e
     name = ".".join(file.relative_to(root).with_suffix("").parts)

@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from tang.errors import ProofError
 from tang.proofs.lean import Lean, Message, Outcome
 from tang.proofs.sources import Module, Project
 
@@ -71,7 +72,7 @@ class Store:
         """The folder in which compiled modules lie as Lean looks for them."""
         key = Store.key(lean.identity, *(m.digest for m in project.modules))
         folder = self.folder / "stages" / key[:24]
-        (folder / "Tang").mkdir(parents=True, exist_ok=True)
+        self._make(folder / "Tang")
         return folder
 
     def module(self, key: str, m: Module, stage: Path, lean: Lean, *, fresh: bool) -> Built:
@@ -110,11 +111,22 @@ class Store:
         return built
 
     def _write(self, file: Path, content: bytes) -> None:
-        file.parent.mkdir(parents=True, exist_ok=True)
+        self._make(file.parent)
         handle, name = tempfile.mkstemp(dir=file.parent)
         with os.fdopen(handle, "wb") as f:
             f.write(content)
         Path(name).replace(file)
+
+    def _make(self, folder: Path) -> None:
+        """Make a folder that can be written to, or ProofError."""
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            tempfile.TemporaryFile(dir=folder).close()
+        except OSError as e:
+            raise ProofError(
+                f"{self.folder}: cannot be written to ({e.strerror}), and compiled proofs are kept "
+                "there; set XDG_CACHE_HOME to a folder that can"
+            ) from e
 
 
 def _built(data: Mapping[str, Any]) -> Built:

@@ -22,6 +22,14 @@ class UnsupportedError(Exception):
     """Something that the exact algebra has no word for; the message names it."""
 
 
+class NotANumberError(UnsupportedError):
+    """The constant NaN, where a finite value was to be read."""
+
+
+class TooLargeError(UnsupportedError):
+    """A term that would take too long; the message says what there is too much of."""
+
+
 @dataclass(frozen=True, slots=True)
 class Term:
     """An operation over terms; `name` is the text of a variable.
@@ -291,6 +299,8 @@ class Reader:
             return self.constants[str(e.payload)]
         if _special(e) and not self.literal:
             return INFINITIES[_special(e)]
+        if e.payload == "nan":
+            raise NotANumberError("the constant nan")
         if not isinstance(e.payload, int | Fraction):
             raise UnsupportedError(f"the constant {e.payload}")
         return number(Fraction(e.payload))

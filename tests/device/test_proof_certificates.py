@@ -135,3 +135,37 @@ def test_a_certificate_of_another_size_is_an_error():
 def test_a_program_with_a_short_row_is_an_error():
     with pytest.raises(ProofError, match="coefficients"):
         LinearProgram((ONE, ONE), ((ONE,),), (ONE,))
+
+
+def test_whole_numbers_are_taken_for_the_rationals_that_they_are():
+    whole = LinearProgram((1, 1), ((1, 1),), (2,))
+    proof = check_certificate(whole, (1, 1), (1,))
+    assert proof.ok, proof.message
+    assert check_certificate(whole, (1, 2), (1,)).component == "primal"
+
+
+def unit(unknowns, rows):
+    """Each unknown at most 1; further rows repeat the first."""
+    row = [tuple(ONE if i == j else ZERO for j in range(unknowns)) for i in range(unknowns)]
+    row += [row[0]] * (rows - unknowns)
+    return LinearProgram((ONE,) * unknowns, tuple(row), (ONE,) * rows)
+
+
+def test_the_longest_lists_that_lean_reads_are_proved_and_longer_ones_are_named():
+    longest = certificate.LONGEST
+    dual = (ONE, ZERO) + (ZERO,) * (longest - 2)
+    assert check_certificate(unit(2, longest), (ONE, ONE), (ONE, ONE, *dual[2:])).ok
+    for shape in ((2, longest + 1), (longest, longest)):
+        with pytest.raises(ProofError, match="at most 32 rows and 31 unknowns"):
+            unit(*shape)
+
+
+def test_numbers_too_long_to_write_are_refused_and_never_crash():
+    big = Fraction(10**3000)
+    lp = LinearProgram((ONE,), ((big,),), (ONE,))
+    assert "too long to show" in check_certificate(lp, (big,), (ONE,)).message
+    for values in ((Fraction(10**5000),), (Fraction(1, 10**5000),)):
+        with pytest.raises(ProofError, match="too large"):
+            check_certificate(lp, values, (ONE,))
+        with pytest.raises(ProofError, match="too large"):
+            LinearProgram(values, ((ONE,),), (ONE,))

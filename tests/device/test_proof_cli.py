@@ -43,6 +43,15 @@ def test_an_unknown_rule_is_an_error():
     assert isinstance(done.exception, ProofError)
 
 
+def test_a_cache_that_cannot_be_written_to_is_named_with_the_cure(monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    done = RUN.invoke(app, ["prove"])
+    assert isinstance(done.exception, ProofError)
+    assert "cannot be written to" in str(done.exception)
+    assert "XDG_CACHE_HOME" in str(done.exception)
+
+
 def test_what_is_not_proved_gives_exit_code_1_and_the_place(monkeypatch):
     report = Report(("Tang/LP.lean:3:0: error: no",), (), {}, "Lean")
     monkeypatch.setattr(tang.proofs, "prove", lambda **_: report)
