@@ -2,7 +2,8 @@
 
 Suspect: portable maths. Two exact checks: with every call evaluated as the abstract function the
 expanded plan equals the abstract one bit for bit, and every call that occurred lies within the
-function's claimed ulps of the true value at its own arguments. It cannot see a claim that is
+function's claimed ulps of the true value at its own arguments; roundings and codings are asked at
+their edges too. It cannot see a claim that is
 wider than need be.
 """
 
@@ -28,6 +29,7 @@ from tang.kernel.narrow import coding_named
 from tang.kernel.plan import Buffer, Plan, Role
 from tang.kernel.profile import IEEE, Profile
 from tang.verify.compare import bit_equal, describe, value_text
+from tang.verify.edges import edge_calls
 from tang.verify.report import Finding, RungResult
 from tang.verify.sanitizer import sanitizer_findings
 from tang.verify.structure import same_structure
@@ -56,6 +58,10 @@ def check_expand(subject: Subject) -> tuple[RungResult, list[Finding], Replay]:
     findings += packed_findings(subject, expanded, calls.observe)
     if not calls.elements:
         return RungResult(Rung.EXPAND, note="no functions"), findings, expanded
+    for function, given, got in edge_calls(subject.expanded):
+        calls.at_edges(function, given, got)
+    for function, given, got in edge_calls(subject.packed):
+        calls.at_edges(function, given, got)
     findings += calls.findings
     findings += structure_findings(subject)
     result = RungResult(Rung.EXPAND, elements=calls.elements, note=calls.note)
@@ -198,6 +204,14 @@ class CallCheck:
         self._allowed[function.name] = function.ulp
         if wrong.any() and function.name not in self._found:
             self._found[function.name] = _call_finding(function, wide, got, errors, wrong)
+
+    def at_edges(self, function: Function, given: Array, got: Array) -> None:
+        """Compare the calls of a rounding or a coding that no data led to."""
+        exact = exact_function(function.implements)
+        if exact is not None:
+            counted = self.elements
+            self._observe_exact(function, given, got, exact(given))
+            self.elements = counted
 
     def _observe_exact(self, function: Function, x: Any, result: Any, exact: Any) -> None:  # noqa: ANN401
         whole = np.broadcast_arrays(np.asarray(x), np.asarray(result), np.asarray(exact))
