@@ -33,6 +33,12 @@ HERE: Final = Path(__file__).parent
 FOUNDATION: Final = ("Tang.Core", "Tang.Syntax")
 """What may declare axioms and names outside `Tang`; both are pinned by their digests."""
 
+PINNED: Final = {
+    "Tang.Core": "9ffc67f1038208eb6a84ed2d77d58bb828322d6d17c2eaedcda5a36206564e73",
+    "Tang.Syntax": "225977f4888da445479c9c46e584446cdeceb8e20c61b714ef2abe1fa35e9eb5",
+}
+"""Their SHA-256. No command writes this, so a renewed snapshot lets no other axiom in."""
+
 AUDIT: Final = "Tang.Audit"
 WORDS: Final = (
     "sorry", "admit", "axiom", "native_decide", "implemented_by", "extern", "unsafe", "opaque",
@@ -255,6 +261,16 @@ def problems(project: Project) -> Iterator[str]:
             f"Tang/Audit.lean:{line}: does not list exactly the theorems of the sources; "
             "run python -m tang.proofs.snapshot"
         )
+
+
+def foundation_problems(project: Project) -> Iterator[str]:
+    """Where the foundation is not the one whose axioms and definitions were read and pinned."""
+    for m in project.modules:
+        if m.name in PINNED and m.digest != PINNED[m.name]:
+            yield (
+                f"{m.file}:1: has not the digest in proofs/sources.py: restore it, or if "
+                f"the change is meant, read every axiom and definition in it and pin {m.digest}"
+            )
 
 
 def _first_difference(one: str, two: str) -> int:
