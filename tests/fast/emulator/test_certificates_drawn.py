@@ -9,6 +9,9 @@ from certified import compare
 from tang.emulator import certify, check_certificate
 from tang.errors import BudgetError
 from tang.fuzz import draw_case
+from tang.fuzz.precisions import formats_in
+from tang.kernel.ir import F32, F64
+from tang.kernel.narrow import USUAL
 from tang.kernel.schedule import Schedule
 
 
@@ -32,8 +35,16 @@ DRAWS = [(91, n) for n in (0, 1, 4, 7, 11, 16, 20)] + [
 ]
 
 
+def plain(chosen):
+    """Without runs, and without their rounding where nothing is left that is rounded to."""
+    chosen = replace(chosen, promote=0, partial=None)
+    if {*formats_in(chosen)} <= {F32, F64}:
+        return replace(chosen, rounding="rne", overflow=USUAL)
+    return chosen
+
+
 def without_runs(schedule):
-    nodes = tuple((n, replace(s, promote=0, partial=None)) for n, s in schedule.nodes)
+    nodes = tuple((n, plain(s)) for n, s in schedule.nodes)
     return Schedule(nodes=nodes, default=schedule.default)
 
 
