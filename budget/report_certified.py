@@ -109,18 +109,25 @@ def share_of(
 ) -> float:
     """The largest part of a budget that a bound may take at any T from 0 to top.
 
-    (relative·T + absolute) / (base + slope·T) is monotone in T, so its ends are its extremes.
+    ulp(x) is at least max(quantum, u·|x|). Between 0, the point where these meet and top the ratio
+    is monotone in T, so its extremes are at these.
     """
-    u = float(format_.unit_roundoff)
-    base = budget.abs + budget.ulp * float(format_.quantum)
+    u, quantum = float(format_.unit_roundoff), float(format_.quantum)
     slope = budget.c * u if bound.pure or same else 0.0
     if bound.pure:
-        slope += budget.rel + budget.ulp * u
-    ends = [_ratio(bound.absolute, base)]
+        slope += budget.rel
+
+    def share(t: float) -> float:
+        step = max(quantum, u * t) if bound.pure else quantum
+        return _ratio(
+            bound.relative * t + bound.absolute, budget.abs + slope * t + budget.ulp * step
+        )
+
+    ends = [share(0.0), share(min(top, quantum / u))]
     if math.isfinite(top):
-        ends.append(_ratio(bound.relative * top + bound.absolute, base + slope * top))
+        ends.append(share(top))
     else:
-        ends.append(_ratio(bound.relative, slope))
+        ends.append(_ratio(bound.relative, slope + (budget.ulp * u if bound.pure else 0.0)))
     return max(ends)
 
 

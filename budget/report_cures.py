@@ -37,7 +37,8 @@ def cure_of(case: Case, measured: Sequence[Measured], rows: Sequence[Row]) -> Cu
         return None
     worst = max(over, key=lambda pair: pair[1].used)[0]
     ref = measured[0].samples[worst].ref
-    path, origin = culprit_of(case.settings[0], measured[0], ref)
+    n, at = _place(measured, worst, rows[worst])
+    path, origin = culprit_of(case.settings[n], measured[n], ref, at)
     candidates = _candidates(case, measured[0], path)
     tried = candidates[: CURES_ON_TILES if case.tiles else CURES]
     trial = _trial(case, measured)
@@ -53,6 +54,19 @@ def cure_of(case: Case, measured: Sequence[Measured], rows: Sequence[Row]) -> Cu
         culprit=name_of(case.graph, path[-1]), origin=origin, node=node, tried=tuple(used),
         of=len(candidates), everywhere=everywhere, several=several,
     )  # fmt: skip
+
+
+def _place(measured: Sequence[Measured], k: int, row: Row) -> tuple[int, tuple[int, ...] | None]:
+    """The set of inputs and the element, within what was sampled, that a row calls its worst."""
+    if row.worst is not None:
+        wanted = (row.worst.actual, row.worst.exact)
+        for n, m in enumerate(measured):
+            pairs = zip((m.samples[k].value, m.samples[k].exact), wanted, strict=True)
+            same = [np.isclose(a, w, rtol=0, atol=0, equal_nan=True) for a, w in pairs]
+            hits = np.argwhere(same[0] & same[1])
+            if len(hits):
+                return n, tuple(int(i) for i in hits[0])
+    return 0, None
 
 
 def _shortest(names: Sequence[str], holds: Callable[[set[str]], bool]) -> tuple[str, ...]:

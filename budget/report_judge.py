@@ -211,7 +211,7 @@ def _standing(
 
 def is_vacuous(bound: float, largest: float) -> bool:
     """Whether a bound is no smaller than the values that it speaks of."""
-    return not math.isfinite(bound) or bound >= largest > 0
+    return not math.isfinite(bound) or (bound > 0 and bound >= largest)
 
 
 def _ratio(bound: float, error: F64Array) -> float:
@@ -228,12 +228,13 @@ def _dominated(pieces: Sequence[Sample]) -> str:
     return name if found[name] else ""
 
 
-def parts_of(sample: Sample) -> dict[str, float]:
-    """The largest error by how it arose: from the sources, by rounding on storing, else."""
+def parts_of(sample: Sample, at: tuple[int, ...] | None = None) -> dict[str, float]:
+    """The error of an element, or the largest, by how it arose: inherited, by storing, else."""
+    where: Any = ... if at is None else at
     return {
-        "inherited": _largest(sample.carried, sample.exact),
-        "storage": _largest(sample.kept, sample.carried),
-        "accumulation": _largest(sample.value, sample.kept),
+        "inherited": _largest(sample.carried[where], sample.exact[where]),
+        "storage": _largest(sample.kept[where], sample.carried[where]),
+        "accumulation": _largest(sample.value[where], sample.kept[where]),
     }
 
 
@@ -308,8 +309,10 @@ def used_of(
     return _at(used, _nth(used, budget.percentile))
 
 
-def culprit_of(setting: Setting, measured: Measured, ref: Ref) -> tuple[list[Ref], str]:
-    """From a tensor to the one in which the largest part of its error arises, and how it does.
+def culprit_of(
+    setting: Setting, measured: Measured, ref: Ref, at: tuple[int, ...] | None = None
+) -> tuple[list[Ref], str]:
+    """From an element to the tensor in which the largest part of its error arises, and how.
 
     Where most was inherited, the walk goes on to the source that alone causes the largest error.
     """
@@ -318,14 +321,18 @@ def culprit_of(setting: Setting, measured: Measured, ref: Ref) -> tuple[list[Ref
         sample = measured.of(path[-1])
         if sample is None:
             return path[:-1] or path, "storage"
-        parts = parts_of(sample)
+        here = at if len(path) == 1 else None
+        parts = parts_of(sample, here)
         origin = max(parts, key=lambda n: parts[n])
         if origin != "inherited" or not path[-1].output:
             return path, origin if path[-1].output else "storage"
-        path.append(_worst_source(setting, measured, sample))
+        path.append(_worst_source(setting, measured, sample, here))
 
 
-def _worst_source(setting: Setting, measured: Measured, sample: Sample) -> Ref:
+def _worst_source(
+    setting: Setting, measured: Measured, sample: Sample, at: tuple[int, ...] | None
+) -> Ref:
+    where: Any = ... if at is None else at
     node = setting.graph.node(sample.ref.node)
     tile = sample.tile or whole(node)
     found: dict[Ref, float] = {}
@@ -333,5 +340,5 @@ def _worst_source(setting: Setting, measured: Measured, sample: Sample) -> Ref:
         tensors: Mapping[Ref, Array] = {**setting.exact, ref: measured.emulated[ref]}
         alone = evaluated(setting.graph, node, tensors, tile)[sample.ref]
         wide = np.asarray(alone, np.float64)
-        found[ref] = _largest(wide, np.asarray(sample.exact, np.float64))
+        found[ref] = _largest(wide[where], np.asarray(sample.exact, np.float64)[where])
     return max(found, key=lambda r: found[r])

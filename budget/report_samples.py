@@ -302,7 +302,7 @@ _DOMAIN: Final[Domain] = replace(SHADOW, name="shadow of pairs", read=_read)
 def _seen(done: Replay, buffer: Buffer, exact: Array, carried: Array, tile: Tile) -> Sample:
     """The sample of a buffer after a replay."""
     if buffer.sort is not REAL:
-        return _seen_exactly(done, buffer, exact, tile)
+        return _seen_exactly(done, buffer, exact, carried, tile)
     planes = done.planes[buffer.name]
     value = np.asarray(unpack(planes["value"], buffer.type), np.float64)
     taint, shadow = planes["taint"], planes["shadow"]
@@ -318,12 +318,13 @@ def _seen(done: Replay, buffer: Buffer, exact: Array, carried: Array, tile: Tile
     )
 
 
-def _seen_exactly(done: Replay, buffer: Buffer, exact: Array, tile: Tile) -> Sample:
+def _seen_exactly(done: Replay, buffer: Buffer, exact: Array, carried: Array, tile: Tile) -> Sample:
     """Indices and bools are right or wrong: the bound of a wrong one is infinite."""
     value = np.asarray(_plain_values(done, buffer), np.float64)
     wide = np.asarray(exact, np.float64)
     bound = np.where(value == wide, 0.0, np.inf)
-    return Sample(_ref(buffer), None, value, wide, bound, wide, wide, tile)
+    kept = np.asarray(carried, np.float64)
+    return Sample(_ref(buffer), None, value, wide, bound, kept, kept, tile)
 
 
 # --- tiles ----------------------------------------------------------------------------------------

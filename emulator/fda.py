@@ -123,6 +123,10 @@ def _double_bits(
 
 def prepare(a: npt.ArrayLike, b: npt.ArrayLike, c: npt.ArrayLike, atom: FusedDot) -> Work:
     """The arguments of `fda`, checked and taken apart once."""
+    if not isinstance(atom, FusedDot):
+        raise FormatError(
+            f"an atom is a FusedDot, such as atom_named('sm_90', 'mma', 'f16'), not {atom!r}"
+        )
     left, right = np.asarray(a), np.asarray(b)
     if not left.ndim or not right.ndim or left.shape[-1] != right.shape[-1]:
         raise FormatError(f"a and b need one length of terms, not {left.shape} and {right.shape}")

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tang.errors import BudgetError
-from tang.ir.graph import Graph
+from tang.ir.graph import Graph, require_graph
 
 __all__ = ["assert_within"]
 
@@ -45,7 +45,7 @@ def assert_within(
     The message names the output, the element, both values, what is allowed and its derivation.
     Raises BudgetError where no tolerance can be derived, GraphError for inputs that do not fit.
     """
-    test = _Test(graph, precision, inputs, budget, sizes or {}, math)
+    test = _Test(require_graph(graph), precision, inputs, budget, sizes or {}, math)
     got = _by_output(actual, graph, "actual")
     want = test.expected() if expected is None else _by_output(expected, graph, "expected")
     for o in graph.outputs:
