@@ -82,10 +82,10 @@ def _row(case: Case, made: Certificate, ref: Ref, row: Row, budget: ErrorBudget 
 
 
 def _standing(made: Certificate, bound: NodeBound, share: float, before: Standing) -> Standing:
+    if says_nothing(bound, made):  # never a pass, even where the budget is wider still
+        return Standing.VACUOUS
     if share <= 1:
         return Standing.CERTIFIED
-    if says_nothing(bound, made):
-        return Standing.VACUOUS
     return before if math.isnan(share) else Standing.UNPROVED
 
 

@@ -86,3 +86,14 @@ def test_what_is_no_program_certificate_or_atom_is_named():
         check_certificate(None)
     with pytest.raises(FormatError, match="an atom is a FusedDot"):
         fda([1.0], [1.0], 0.0, "nope")
+
+
+def test_a_bound_above_all_values_is_not_certified_by_a_budget_that_is_wider_still():
+    i = tg.dims("i")
+    x = tg.input("x", (4,))
+    for factor, standing in ((1e-9, Standing.VACUOUS), (0.5, Standing.CERTIFIED)):
+        graph = tg.Graph(y=tg.compute("y", (i,), x[i] * factor))
+        question = Question(
+            budget=ErrorBudget(abs=1), certified=True, ranges={"x": (0.0, 1.0)}, rules=()
+        )
+        assert budget_report(graph, "f16-acc", question).judged[0].standing is standing
