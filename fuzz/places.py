@@ -2,8 +2,8 @@
 
 Defines `draw_places` and the coverage cells of a place. Relies on lowering for what an epilogue may
 be, and inlines no more than `DEEPEST` levels, since code multiplies with each, nor beyond `LONGEST`
-and `LARGEST` steps, since time does. It draws nothing else of a
-schedule. Shrinks to kernels for all nodes.
+and `LARGEST` steps, since time does. It draws nothing else of a schedule. Shrinks to kernels for
+all nodes.
 """
 
 from __future__ import annotations
@@ -87,19 +87,20 @@ class _Costs:
 
     def _steps(self, node: Comprehension) -> int:
         inner = sum(self.steps.get(r.source.node, 0) for r in reads_of(node))
-        return _count(node.reduce) * (1 + inner)
+        return points_of(node.reduce, _SYMBOL) * (1 + inner)
 
 
-def _count(dims: Iterable[Dim]) -> int:
-    """How many points dims have together."""
-    return prod(max(0, d.extent.evaluate(dict.fromkeys(d.extent.symbols, _SYMBOL))) for d in dims)
+def points_of(dims: Iterable[Dim], symbol: int) -> int:
+    """How many points dims have together, every symbol taken as one number."""
+    return prod(max(0, d.extent.evaluate(dict.fromkeys(d.extent.symbols, symbol))) for d in dims)
 
 
 def _costs(graph: Graph) -> _Costs:
     """Nothing inlined yet."""
     costs = _Costs()
     for node in graph.nodes:
-        long, large = _count(node.reduce), _count((*node.point, *node.reduce))
+        long = points_of(node.reduce, _SYMBOL)
+        large = points_of(node.point, _SYMBOL) * long
         for name in {r.source.node for r in reads_of(node)}:
             costs.longest[name] = max(long, costs.longest.get(name, 1))
             costs.largest[name] = max(large, costs.largest.get(name, 1))

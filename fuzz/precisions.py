@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Set
 from dataclasses import replace
-from math import prod
 from typing import Final
 
 from tang.fuzz.formats import OWN
+from tang.fuzz.places import points_of
 from tang.fuzz.schedules import in_range
 from tang.fuzz.source import Source, chance, choose, weighted
 from tang.ir.format import Format
@@ -100,8 +100,7 @@ def _draw_runs(source: Source, node: Comprehension, s: NodeSchedule) -> NodeSche
 
 def _chunk(node: Comprehension, s: NodeSchedule) -> int:
     """The terms that one chunk of the fold has; symbols count as if their extent were long."""
-    total = prod(d.extent.evaluate(dict.fromkeys(d.extent.symbols, _LONG)) for d in node.reduce)
-    return -(-max(total, 0) // s.split)
+    return -(-points_of(node.reduce, _LONG) // s.split)
 
 
 def _shorter_than(terms: int) -> tuple[int, ...]:

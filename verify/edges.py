@@ -7,7 +7,7 @@ those that the data of a program lead to, which hardly ever meet an edge.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from typing import Any
 
@@ -24,10 +24,10 @@ from tang.kernel.plan import Plan
 Array = npt.NDArray[Any]
 
 
-def edge_calls(plan: Plan) -> Iterator[tuple[Function, Array, Array]]:
-    """(function, arguments, results) of every rounding and coding that a plan holds."""
-    for launch in plan.launches:
-        functions = launch.kernel.functions
+def edge_calls(plans: Iterable[Plan]) -> Iterator[tuple[Function, Array, Array]]:
+    """(function, arguments, results) of every rounding and coding that plans hold."""
+    launches = (launch for plan in plans for launch in plan.launches)
+    for functions in dict.fromkeys(launch.kernel.functions for launch in launches):
         for function in functions:
             if exact_function(function.implements) is not None:
                 yield function, edges_of(function.implements), _results(function, functions)

@@ -58,9 +58,7 @@ def check_expand(subject: Subject) -> tuple[RungResult, list[Finding], Replay]:
     findings += packed_findings(subject, expanded, calls.observe)
     if not calls.elements:
         return RungResult(Rung.EXPAND, note="no functions"), findings, expanded
-    for function, given, got in edge_calls(subject.expanded):
-        calls.at_edges(function, given, got)
-    for function, given, got in edge_calls(subject.packed):
+    for function, given, got in edge_calls((subject.expanded, subject.packed)):
         calls.at_edges(function, given, got)
     findings += calls.findings
     findings += structure_findings(subject)
@@ -188,7 +186,7 @@ class CallCheck:
             return
         exact = exact_function(function.implements)
         if exact is not None:
-            self._observe_exact(function, args[0], result, exact(args[0]))
+            self.elements += self._compare(function, args[0], result, exact(args[0]))
             return
         if not function.ulp:
             return
@@ -206,21 +204,19 @@ class CallCheck:
             self._found[function.name] = _call_finding(function, wide, got, errors, wrong)
 
     def at_edges(self, function: Function, given: Array, got: Array) -> None:
-        """Compare the calls of a rounding or a coding that no data led to."""
+        """Compare the calls of a rounding or a coding that no data led to; they are not counted."""
         exact = exact_function(function.implements)
         if exact is not None:
-            counted = self.elements
-            self._observe_exact(function, given, got, exact(given))
-            self.elements = counted
+            self._compare(function, given, got, exact(given))
 
-    def _observe_exact(self, function: Function, x: Any, result: Any, exact: Any) -> None:  # noqa: ANN401
+    def _compare(self, function: Function, x: Any, result: Any, exact: Any) -> int:  # noqa: ANN401
+        """Compare bit for bit; how many calls that were."""
         whole = np.broadcast_arrays(np.asarray(x), np.asarray(result), np.asarray(exact))
         given, got, want = (np.ascontiguousarray(a).reshape(-1) for a in whole)
         equal = bit_equal(want, got)
         coding = coding_named(function.implements)
         if coding is not None and coding[0] == "encode" and not coding[1].has_nan:
             equal |= np.isnan(given)  # a lane at rest: what is stored was rounded to a number
-        self.elements += equal.size
         self._exact.add(function.name)
         if not equal.all() and function.name not in self._found:
             i = int(np.flatnonzero(~equal)[0])
@@ -236,6 +232,7 @@ class CallCheck:
                 detail=detail,
                 origin=f"function {function.implements}",
             )
+        return equal.size
 
 
 def call_errors(
