@@ -28,9 +28,10 @@ F64Array = npt.NDArray[np.float64]
 KIND: Final = "tang data certificate"
 VERSION: Final = 2
 FORMULA: Final = (
-    "per operation: E = k·|computed| + h + sup{|op(x + d) − op(x)| : |d_i| ≤ E_i}, run along the "
-    "plan; k = u, h = quantum/2 for IEEE operations (Higham 2002, 2.2 and 3.1), 2·N·u and "
-    "N·quantum for a function within N ulps, |rounded − x| as computed for narrow formats"
+    "per operation: E = k·2^e + sup{|op(x + d) − op(x)| : |d_i| ≤ E_i}, run along the plan; e = "
+    "max(floor(log2 |computed|), emin) and k = u for IEEE operations (Higham 2002, 2.1 and 3.1), "
+    "k = 2·N·u at |computed| / (1 − 2·N·u) for a function within N ulps; |rounded − x| as computed "
+    "for narrow formats"
 )
 
 

@@ -8,9 +8,10 @@ With x̂ the computed operand, |x̂ − x| ≤ e and the computed result ŷ = fl
 
     |ŷ − op(x)| ≤ rounding(ŷ) + sup { |op(x̂ + δ) − op(x̂)| : |δ| ≤ e }
 
-Sources: N. Higham, Accuracy and Stability of Numerical Algorithms (2002), §2.2 and §3.1 for
-|fl(z) − z| ≤ u·|fl(z)| + η/2; the suprema below are elementary and noted where they are taken.
-Evaluated in f64, so what reads a bound multiplies it by 1 + 2⁻³⁰.
+and rounding(ŷ) = u·max(2^⌊log2 |ŷ|⌋, 2^emin), half the spacing of the floats at ŷ. Sources:
+N. Higham, Accuracy and Stability of Numerical Algorithms (2002), §2.1 for the spacing, §3.1 for
+bounds that run along; the suprema below are elementary and noted where they are taken. Evaluated
+in f64, so what reads a bound multiplies it by 1 + 2⁻³⁰.
 """
 
 from __future__ import annotations
@@ -32,49 +33,59 @@ SLACK: Final = 1 + 2.0**-30
 SHADOW_UNIT: Final = 2.0**-53
 SHADOW_FUNCTION: Final = 2.0**-50
 """Relative error of the shadow's own operations, and of its functions (8 ulp of f64)."""
+_EXPONENT: Final = np.int64(0x7FF0000000000000)
+"""The bits of an f64 that are its exponent."""
+
+Own = tuple[float, float, float]
+"""(grow, k, least) of an operation's own rounding: k·max(binade(grow·|ŷ|), least)."""
 
 _EXACT: Final = ("neg", "floor")
 _NO_UNDERFLOW: Final = ("add", "sub", "sqrt")
 
 
 @cache
-def rounding(op: str, target: Format) -> tuple[float, float]:
-    """(k, h) with |fl(z) − z| + |f64(z) − z| ≤ k·|fl(z)| + h for one operation.
+def rounding(op: str, target: Format) -> Own:
+    """What one operation rounded to nearest, and its shadow, are off by.
 
-    k = u + 2⁻⁵³, since the shadow rounds too; h = η/2, or 0 where nothing underflows inexactly.
+    |fl(z) − z| ≤ u·2^e with 2^e ≤ |z| < 2^(e+1), and 2^e ≤ |fl(z)|; the shadow's 2⁻⁵³·|fl(z)| is
+    below 2⁻⁵²·2^e. Below the normal numbers e is emin, if the operation underflows inexactly.
     """
     if op in _EXACT:
-        return 0.0, 0.0
-    own = float(target.unit_roundoff) + SHADOW_UNIT
-    return own, 0.0 if op in _NO_UNDERFLOW else float(target.quantum / 2)
+        return 1.0, 0.0, 0.0
+    own = float(target.unit_roundoff) + 2 * SHADOW_UNIT
+    return 1.0, own, 0.0 if op in _NO_UNDERFLOW else 2.0**target.emin
 
 
 @cache
-def function_rounding(ulp: float, target: Format) -> tuple[float, float]:
-    """(k, h) for a function within N ulps of its result: N·2u / (1 − N·2u), N·η.
+def function_rounding(ulp: float, target: Format) -> Own:
+    """The same for a function within N ulps of its result z: N·2u·2^e.
 
-    Infinite where no N is claimed.
+    2^e ≤ |z| ≤ |ŷ| / (1 − N·2u). Infinite where no N is claimed.
     """
     relative = ulp * 2 * float(target.unit_roundoff)
     if ulp <= 0 or relative >= 1:
-        return math.inf, math.inf
-    own = relative / (1 - relative) + SHADOW_FUNCTION
-    return own, ulp * float(target.quantum)
+        return 1.0, math.inf, 1.0
+    grow = 1 / (1 - relative) * (1 + 2 * SHADOW_UNIT)
+    return grow, relative + 2 * SHADOW_FUNCTION, 2.0**target.emin
 
 
-def total(op: str, x: Values, e: Values, value: Value, shadow: Value, own: Values) -> Value:
-    """The bound of a result: propagated, plus k·|ŷ| + h; 0 where both sides are one infinity.
+def binade(value: Value) -> Value:
+    """2^⌊log2 |value|⌋, 0 below the normal numbers of f64, infinite where value is not finite."""
+    return (np.asarray(value, np.float64).view(np.int64) & _EXPONENT).view(np.float64)
+
+
+def total(op: str, x: Values, e: Values, value: Value, shadow: Value, own: Own) -> Value:
+    """The bound of a result: propagated, plus its rounding; 0 where both sides are one infinity.
 
     Infinite where nothing is known, also where only one of value and shadow is finite: a domain
     was left, as by √(x − e) < 0, or a format overflowed.
     """
-    k, h = own
-    rounded = k * np.abs(value, dtype=np.float64)
+    grow, k, least = own
+    spacing = binade(value if grow == 1 else value * np.float64(grow))
+    rounded = k * (np.maximum(spacing, least) if least else spacing)
     if op in ("add", "sub"):
         rounded = _without_zeros(rounded, x, e)
     bound = propagated(op, x, e) + rounded
-    if h:
-        bound = bound + h
     known = np.isfinite(bound) & np.isfinite(shadow)
     if not known.all():
         same = (value == shadow) | (np.isnan(value) & np.isnan(shadow))

@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from tang.emulator import formats, real
-from tang.emulator.bounds import SLACK, function_rounding, rounding, total
+from tang.emulator.bounds import SLACK, Own, function_rounding, rounding, total
 from tang.emulator.domain import Domain, Operation, Parts
 from tang.emulator.ints import to_array
 from tang.emulator.machine import Array, Machine, Site, Value
@@ -112,9 +112,7 @@ def _without_itself(a: Shadowed, b: Shadowed, value: Value, bound: Value) -> Val
     return bound
 
 
-def _total(
-    op: str, operands: tuple[Shadowed, ...], value: Value, shadow: Value, own: tuple[float, float]
-) -> Value:
+def _total(op: str, operands: tuple[Shadowed, ...], value: Value, shadow: Value, own: Own) -> Value:
     given = tuple(_wide(x.value) for x in operands)
     return total(op, given, tuple(x.bound for x in operands), value, shadow, own)
 

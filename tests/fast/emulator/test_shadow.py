@@ -1,5 +1,7 @@
 """The shadow: its bound holds, and decisions that rounding flipped are seen and judged."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from emulator_kernels import GID, N, f, guarded, i, kernel, load, op, plan_of, store
@@ -85,11 +87,31 @@ def test_the_bound_covers_division_atan2_and_fma():
 
 def test_the_bound_of_a_function_is_the_ulps_that_it_claims():
     x = Var(F32, "x")
-    rough = Function("e", (x,), (), op("mul", op("exp2", x), f(1 + 2.0**-22)), "exp2", 3.0)
+    rough = Function("e", (x,), (), op("mul", op("exp2", x), f(1 + 2.0**-22)), "exp2", 5.0)
     wrong = Function("e", (x,), (), op("mul", op("exp2", x), f(1.01)), "exp2", 3.0)
+    less = dataclasses.replace(rough, ulp=3.0)
     data = RNG.random(100)
     assert _holds(shadowed(_calling(rough), data))
     assert not _holds(shadowed(_calling(wrong), data))
+    assert not _holds(shadowed(_calling(less), data))  # near 2 it is 4 ulps off
+
+
+@pytest.mark.parametrize(("type_", "p"), [(F32, 24), (F16, 11), (BF16, 8)], ids=str)
+@pytest.mark.parametrize("name", ["add", "mul"])
+def test_the_bound_of_one_rounding_is_half_a_spacing_and_is_reached(type_, p, name):
+    odd = (2**p - 2 ** (p // 2) + 1) / 2 ** (p + 4)
+    k = kernel(
+        *guarded(store(op(name, Load(type_, "x", GID), f(odd, type_)))),
+        inputs={"x": type_},
+        out=type_,
+    )
+    got = shadowed(k, RNG.integers(2 ** (p - 1), 2**p, 300) / 2.0 ** (p - 1))
+    planes, value = got.planes["out"], got.outputs["y"].astype(np.float64)
+    half = 2.0 ** (np.floor(np.log2(value)) - p)
+    assert np.allclose(planes["bound"], half, rtol=2.0**-20, atol=0)
+    error = np.abs(value - planes["shadow"])
+    assert _holds(got)
+    assert (error > 0.9 * planes["bound"]).any()
 
 
 def _calling(function):
@@ -264,8 +286,14 @@ def shadowed_by_parts():
 
 
 def test_a_maximum_less_its_other_operand_keeps_both_errors():
-    k = _rescaled(op("div", load("x"), f(2.9)))
-    got = shadowed(k, RNG.random(60))
+    k, x = _rescaled(op("div", load("x"), f(2.9))), RNG.random(60).astype(np.float32)
+    got = shadowed(k, x)
     assert (got.outputs["y"] < 1).all()
     assert _holds(got)
-    assert (got.planes["out"]["bound"] > 2.0**-24).all()
+    both = _half_spacing(x / np.float32(3.0)) + _half_spacing(x / np.float32(2.9))
+    least = got.outputs["y"] * both + _half_spacing(got.outputs["y"])
+    assert (got.planes["out"]["bound"] > least).all()
+
+
+def _half_spacing(x):
+    return 2.0 ** (np.floor(np.log2(x.astype(np.float64))) - 24)
