@@ -337,13 +337,24 @@ def _index_neg(draw: Draw) -> Value:
 
 def _divided(op: str) -> Maker:
     def make(draw: Draw) -> Value:
-        a = draw.value(INDEX)
+        a = _dividend(draw)
         by, size = _index_divisor(draw)
         if op == "mod":
             return Value(apply("mod", a.expr, by), Range(0, size - 1))
         return Value(apply(op, a.expr, by), Range(a.range.low // size, a.range.high // size))
 
     return make
+
+
+def _dividend(draw: Draw) -> Value:
+    """An index; every other one negative half of the time, and within 32 bits whatever it was."""
+    a = draw.value(INDEX)
+    if not chance(draw.source, 50):
+        return a
+    width = choose(draw.source, (8, 3, 97))
+    middle = width // 2
+    moved = apply("add", apply("mod", a.expr, index(width)), index(-middle))
+    return Value(moved, Range(-middle, width - 1 - middle))
 
 
 def _index_divisor(draw: Draw) -> tuple[Expr, int]:
