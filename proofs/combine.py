@@ -19,8 +19,9 @@ from tang.proofs.factor import SIDES, Entry, Factor, factors_of
 from tang.proofs.identities import NoIdentityError, identity_claims
 from tang.proofs.laws import Broken, law_claims, not_commuting
 from tang.proofs.lifts import UnliftedError, check_lifts, needs_positions, position_claims
+from tang.proofs.polynomials import is_polynomial, polynomial_claims
 from tang.proofs.ranks import UnrankedError, is_ranked, ranked
-from tang.proofs.session import Claim, Statement
+from tang.proofs.session import Said
 from tang.proofs.substitute import renamed
 from tang.proofs.terms import Term, TooLargeError, UnsupportedError
 from tang.rewrite.factors import factors
@@ -52,7 +53,7 @@ class Argued:
     """What is to be shown of one factor: theorems, claims, and words for the message."""
 
     theorems: tuple[str, ...]
-    claims: tuple[Claim | Statement, ...]
+    claims: tuple[Said, ...]
     words: tuple[str, ...] = ()
 
 
@@ -166,7 +167,7 @@ def _verified(f: Factor, found: Match, label: str) -> Argued:
                 entry.label,
                 f"it promises to be commutative, and {entry.label} of {template.name} is not",
             )
-    claims: list[Claim | Statement] = [
+    claims: list[Said] = [
         template.claim(i, f"{label}_{i}", t, e.label)
         for i, (e, t) in enumerate(zip(found.order, found.terms, strict=True))
     ]
@@ -187,11 +188,12 @@ def _exported(f: Factor, near: Match | None, label: str) -> Argued:
     kinds = verified.kinds([e.combine for e in f.entries], [e.key for e in f.entries])
     if kinds is None:
         raise RefusedError("", "its components mix conditions and arithmetic")
-    laws = law_claims(f, kinds, label)
+    polynomial = is_polynomial(f)
+    laws = (polynomial_claims if polynomial else law_claims)(f, kinds, label)
     if isinstance(laws, Broken):
         raise _refusal(laws, near)
-    claims: list[Claim | Statement] = [*laws]
-    if f.monoid.identity is not None:
+    claims: list[Said] = [*laws]
+    if f.monoid.identity is not None and not polynomial:
         claims += identity_claims(f, kinds, label)
     if needs_positions(f):
         claims += position_claims(f, label)
@@ -217,7 +219,7 @@ def _refusal(broken: Broken, near: Match | None) -> RefusedError:
 
 
 def _adjoined(
-    f: Factor, theorems: Sequence[str], claims: Sequence[Claim | Statement], words: Sequence[str]
+    f: Factor, theorems: Sequence[str], claims: Sequence[Said], words: Sequence[str]
 ) -> Argued:
     """An identity with infinities makes one more state, whose laws are those of a missing side."""
     if not f.is_adjoined():

@@ -1,13 +1,14 @@
 """The identity laws of a factor: its identity and a state, combined, give the state.
 
-Defines `identity_claims`. Relies on `factor` to read a combine with the identity put in, and on
-`reachable` where the law holds for states that are never negative. An identity with infinities is
-one more state beside the finite ones, as in `Tang.orElse_identity`; nothing is said about floats.
+Defines `identity_claims` and `check_identity`. Relies on `factor` to read a combine with the
+identity put in, and on `reachable` where the law holds for states that are never negative. An
+identity with infinities is one more state beside the finite ones, as in `Tang.orElse_identity`;
+nothing is said about floats.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from tang.proofs.equal import canonical
@@ -34,19 +35,38 @@ def identity_claims(f: Factor, kinds: Kinds, label: str) -> list[Claim | Stateme
     """That the identity is one, on either side; NoIdentityError names the entry where it is not."""
     found: list[Claim | Statement] = []
     wanting: list[tuple[Entry, str, Term]] = []
-    for side, other in SIDES.items():
-        for e, term in zip(f.entries, _combined(f, side), strict=True):
-            want = e.variable(other)
-            name = f"{label}_identity_{side}{e.key}"
-            if kinds.same(term, want):
-                found.append(kinds.equation(name, term, want, e.label))
-            else:
-                wanting.append((e, other, term))
+    for e, side, term in _sides(f):
+        want = e.variable(SIDES[side])
+        if kinds.same(term, want):
+            found.append(kinds.equation(f"{label}_identity_{side}{e.key}", term, want, e.label))
+        else:
+            wanting.append((e, SIDES[side], term))
     if wanting:
         found += _by_sign(f, wanting, label)
     if f.is_adjoined():
         _twice(f)
     return found
+
+
+def check_identity(f: Factor, kinds: Kinds) -> None:
+    """Raise NoIdentityError where the canonical forms deny that the identity is one."""
+    for e, side, term in _sides(f):
+        if not kinds.same(term, e.variable(SIDES[side])):
+            raise _gives_another(e, SIDES[side])
+
+
+def _sides(f: Factor) -> Iterator[tuple[Entry, str, Term]]:
+    """Every entry, the side of the identity, and the combine with it there."""
+    for side in SIDES:
+        yield from ((e, side, t) for e, t in zip(f.entries, _combined(f, side), strict=True))
+
+
+def _gives_another(e: Entry, side: str) -> NoIdentityError:
+    """That a state on this side is not what an entry gives."""
+    where = "on the left" if side == "t" else "on the right"
+    return NoIdentityError(
+        e.label, f"is no identity: {where} of a state it does not give the state"
+    )
 
 
 def _combined(f: Factor, side: str) -> list[Term]:
@@ -106,9 +126,7 @@ def _by_sign(
     for e, other, term in wanting:
         rule = _of_maximum(term, e.variable(other))
         if rule is None or e.key not in signs.keys:
-            where = "on the left" if side == "t" else "on the right"
-            text_ = f"is no identity: {where} of a state it does not give the state"
-            raise NoIdentityError(first.label, text_)
+            raise _gives_another(first, side)
         found.append(_maximum(f"{label}_identity_{other}{e.key}", e, other, term, rule))
     return found
 

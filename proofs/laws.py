@@ -1,7 +1,7 @@
 """The semigroup laws of a combine that is no verified one, as claims about its exported terms.
 
-Defines `law_claims` and `not_commuting`. Relies on `equal` for canonical forms and tactics. It says
-nothing about identities.
+Defines `law_claims`, `broken_law` and `not_commuting`. Relies on `equal` for canonical forms and
+tactics. It says nothing about identities.
 """
 
 from __future__ import annotations
@@ -36,6 +36,16 @@ def law_claims(f: Factor, kinds: Kinds, label: str) -> list[Claim] | Broken:
                 return Broken(law, e)
             claims.append(kinds.claim(f"{label}_{law}_{e.key}", a, b, e.label, e.key))
     return claims
+
+
+def broken_law(f: Factor, kinds: Kinds) -> Broken | None:
+    """The first law that the canonical forms deny, or None."""
+    terms = {e.key: e.combine for e in f.entries}
+    for law, left, right in _equations(f, terms):
+        wrong = next((e for e in f.entries if not kinds.same(left[e.key], right[e.key])), None)
+        if wrong is not None:
+            return Broken(law, wrong)
+    return None
 
 
 def not_commuting(f: Factor) -> Entry:

@@ -1,7 +1,8 @@
 """One Lean run over some claims, with the library's compiled modules at hand.
 
-Defines `Claim` and `check`. Relies on the gate for the modules, which it builds once, and on the
-store for verdicts about the same text. Only what Lean accepts with allowed axioms counts.
+Defines `Claim`, `Statement`, `Definition` and `check`. Relies on the gate for the modules, which
+it builds once, and on the store for verdicts about the same text. Only what Lean accepts with
+allowed axioms counts.
 """
 
 from __future__ import annotations
@@ -85,6 +86,26 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
+class Definition:
+    """A definition that statements after it speak of; the fields are a claim's."""
+
+    name: str
+    binders: str
+    body: str
+    type: str
+    subject: str
+    modules: tuple[str, ...]
+
+    def text(self) -> str:
+        """The definition."""
+        return f"def {self.name} {self.binders} : {self.type} :=\n  {self.body}"
+
+
+Said = Claim | Statement | Definition
+"""One piece of the file that Lean is given."""
+
+
+@dataclass(frozen=True, slots=True)
 class Wrong:
     """A claim that Lean does not accept, and the first line of what it says."""
 
@@ -92,7 +113,7 @@ class Wrong:
     text: str
 
 
-def source(claims: Sequence[Claim | Statement]) -> str:
+def source(claims: Sequence[Said]) -> str:
     """The file for some claims."""
     modules = dict.fromkeys(m for c in claims for m in c.modules)
     needed = [*modules, "Tang.Lattice", "Tang.Field", "Tang.Ring", "Tang.Algebra", "Tang.Logic",
@@ -102,18 +123,22 @@ def source(claims: Sequence[Claim | Statement]) -> str:
     return f"prelude\n{imports}\n{HEAD}{body}\nend Tang\n"
 
 
-def _unplain(c: Claim | Statement) -> Iterator[str]:
+def _unplain(c: Said) -> Iterator[str]:
     """What in a claim could say more to Lean than its field does, such as a second command."""
     if not re.fullmatch(r"\w+", c.name, re.ASCII):
         yield f"{c.name!r} is no plain name; use letters, digits and `_`"
-    exported = (c.body, c.type) if isinstance(c, Claim) else ()
-    for text in (c.scope.removeprefix("variable "), c.binders, c.goal, *exported, *c.tactics):
+    texts = [c.binders]
+    if not isinstance(c, Statement):
+        texts += [c.body, c.type]
+    if not isinstance(c, Definition):
+        texts += [c.scope.removeprefix("variable "), c.goal, *c.tactics]
+    for text in texts:
         faults = [*layout.line_problems(f"  {text}"), *sources.FORBIDDEN.findall(text)]
         if faults or not text.isprintable():
             yield f"`{text[:80]!r}` may not be part of a claim: {(*faults, 'a line ends in it')[0]}"
 
 
-def check(claims: Sequence[Claim | Statement], *, fresh: bool = False) -> Wrong | None:
+def check(claims: Sequence[Said], *, fresh: bool = False) -> Wrong | None:
     """The first claim that Lean does not accept, or None; cached by content."""
     for c in claims:
         odd = next(_unplain(c), None)
@@ -157,7 +182,7 @@ def compiled(store: Store, state: str) -> Path:
     return store.stage(project, lean)
 
 
-def _judge(claims: Sequence[Claim | Statement], text: str, outcome: Outcome) -> Wrong | None:
+def _judge(claims: Sequence[Said], text: str, outcome: Outcome) -> Wrong | None:
     """Accept only if every theorem is there with allowed axioms and nothing else was said."""
     for m in outcome.messages:
         if m.severity != "information":
@@ -166,6 +191,8 @@ def _judge(claims: Sequence[Claim | Statement], text: str, outcome: Outcome) -> 
         return Wrong(claims[0].subject, f"Lean failed: {outcome.noise.strip()[:300]}")
     axioms = gate.axioms_of(outcome.messages)
     for c in claims:
+        if isinstance(c, Definition):
+            continue
         found = axioms.get(f"Tang.{c.name}_proved")
         if found is None or set(found) - gate.ALLOWED:
             return Wrong(c.subject, f"its theorem rests on {found}")
@@ -176,7 +203,7 @@ def _first_line(m: Message) -> str:
     return m.text.strip().splitlines()[0] if m.text.strip() else m.severity
 
 
-def _subject(claims: Sequence[Claim | Statement], text: str, line: int) -> str:
+def _subject(claims: Sequence[Said], text: str, line: int) -> str:
     """What the claim at a line of the file is about."""
     above = text.splitlines()[:line]
     for row in reversed(above):

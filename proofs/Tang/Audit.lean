@@ -25,6 +25,7 @@ import Tang.Logarithm
 import Tang.Means
 import Tang.Cover
 import Tang.Merge
+import Tang.Polynomial
 import Tang.Core
 import Tang.Syntax
 /-! # Tang.Audit — every theorem: its statement, its axioms, its explicit form.
@@ -1422,6 +1423,54 @@ set_option pp.rawOnError true
 #print axioms Tang.place_nothing
 #check @Tang.place_alone
 #print axioms Tang.place_alone
+#check @Tang.Polynomial.either
+#print axioms Tang.Polynomial.either
+#check @Tang.Polynomial.both_true
+#print axioms Tang.Polynomial.both_true
+#check @Tang.Polynomial.evM_insert
+#print axioms Tang.Polynomial.evM_insert
+#check @Tang.Polynomial.evM_times
+#print axioms Tang.Polynomial.evM_times
+#check @Tang.Polynomial.evP_merge
+#print axioms Tang.Polynomial.evP_merge
+#check @Tang.Polynomial.evP_scale
+#print axioms Tang.Polynomial.evP_scale
+#check @Tang.Polynomial.evP_product
+#print axioms Tang.Polynomial.evP_product
+#check @Tang.Polynomial.evN_variable
+#print axioms Tang.Polynomial.evN_variable
+#check @Tang.Polynomial.evN_none
+#print axioms Tang.Polynomial.evN_none
+#check @Tang.Polynomial.norm_sound
+#print axioms Tang.Polynomial.norm_sound
+#check @Tang.Polynomial.sameList_sound
+#print axioms Tang.Polynomial.sameList_sound
+#check @Tang.Polynomial.sameLists_sound
+#print axioms Tang.Polynomial.sameLists_sound
+#check @Tang.Polynomial.same_sound
+#print axioms Tang.Polynomial.same_sound
+#check @Tang.Polynomial.mix_first
+#print axioms Tang.Polynomial.mix_first
+#check @Tang.Polynomial.evN_first
+#print axioms Tang.Polynomial.evN_first
+#check @Tang.Polynomial.evN_second
+#print axioms Tang.Polynomial.evN_second
+#check @Tang.Polynomial.evN_third
+#print axioms Tang.Polynomial.evN_third
+#check @Tang.Polynomial.every_sound
+#print axioms Tang.Polynomial.every_sound
+#check @Tang.Polynomial.below_sound
+#print axioms Tang.Polynomial.below_sound
+#check @Tang.Polynomial.nth_values
+#print axioms Tang.Polynomial.nth_values
+#check @Tang.Polynomial.combineBy_eval
+#print axioms Tang.Polynomial.combineBy_eval
+#check @Tang.Polynomial.associative
+#print axioms Tang.Polynomial.associative
+#check @Tang.Polynomial.commutative
+#print axioms Tang.Polynomial.commutative
+#check @Tang.Polynomial.identity
+#print axioms Tang.Polynomial.identity
 set_option pp.raw true
 #check @Tang.and_intro
 #check @Tang.if_pos
@@ -2117,3 +2166,27 @@ set_option pp.raw true
 #check @Tang.alone_held
 #check @Tang.place_nothing
 #check @Tang.place_alone
+#check @Tang.Polynomial.either
+#check @Tang.Polynomial.both_true
+#check @Tang.Polynomial.evM_insert
+#check @Tang.Polynomial.evM_times
+#check @Tang.Polynomial.evP_merge
+#check @Tang.Polynomial.evP_scale
+#check @Tang.Polynomial.evP_product
+#check @Tang.Polynomial.evN_variable
+#check @Tang.Polynomial.evN_none
+#check @Tang.Polynomial.norm_sound
+#check @Tang.Polynomial.sameList_sound
+#check @Tang.Polynomial.sameLists_sound
+#check @Tang.Polynomial.same_sound
+#check @Tang.Polynomial.mix_first
+#check @Tang.Polynomial.evN_first
+#check @Tang.Polynomial.evN_second
+#check @Tang.Polynomial.evN_third
+#check @Tang.Polynomial.every_sound
+#check @Tang.Polynomial.below_sound
+#check @Tang.Polynomial.nth_values
+#check @Tang.Polynomial.combineBy_eval
+#check @Tang.Polynomial.associative
+#check @Tang.Polynomial.commutative
+#check @Tang.Polynomial.identity

