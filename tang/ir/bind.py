@@ -11,10 +11,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from tang.errors import GraphError
-from tang.ir.extent import Poly
+from tang.ir.derived import zero
+from tang.ir.extent import Poly, poly
 from tang.ir.graph import Comprehension, Dim, Fact, Graph, Input, reads_of
 from tang.ir.validate import validate
-from tang.ir.view import Affine, Read
+from tang.ir.view import Affine, Interval, Read, variable
 
 
 def bind(graph: Graph, sizes: Mapping[str, int]) -> Graph:
@@ -30,7 +31,7 @@ def bind(graph: Graph, sizes: Mapping[str, int]) -> Graph:
     bound = replace(
         graph,
         inputs=tuple(_bind_input(i, checked) for i in graph.inputs),
-        nodes=tuple(_bind_node(n, checked) for n in graph.nodes),
+        nodes=tuple(_bind_node(graph, n, checked) for n in graph.nodes),
         facts=tuple(f for f in graph.facts if f.symbol not in checked),
     )
     validate(bound)
@@ -104,14 +105,38 @@ def _bind_input(i: Input, sizes: Mapping[str, int]) -> Input:
     return replace(i, shape=tuple(p.bind(sizes) for p in i.shape))
 
 
-def _bind_node(node: Comprehension, sizes: Mapping[str, int]) -> Comprehension:
-    return replace(
+def _bind_node(graph: Graph, node: Comprehension, sizes: Mapping[str, int]) -> Comprehension:
+    bound = replace(
         node,
         point=_bind_dims(node.point, sizes),
         reduce=_bind_dims(node.reduce, sizes),
         where=tuple(w.bind(sizes) for w in node.where),
         reads=tuple(Read(r.source, r.view.bind(sizes)) for r in node.reads),
     )
+    return bound if node.monoid is None else _with_rank_of(graph, node, bound)
+
+
+def _with_rank_of(graph: Graph, node: Comprehension, bound: Comprehension) -> Comprehension:
+    """The bound node with its states' dims as they were, by conditions that always hold.
+
+    A state has the point dims that occur in `where` and in views (`component_dims`), and n·i
+    vanishes with n = 0: without them a result's rank would hang on its sizes.
+    """
+    before = frozenset[str]().union(*(w.variables for w in node.where))
+    after = frozenset[str]().union(*(w.variables for w in bound.where))
+    lost = [variable(d.name) for d in bound.point if d.name in before - after]
+    pairs = zip(node.reads, bound.reads, strict=True)
+    reads = tuple(_with_dims_of(graph, bound.point, *pair) for pair in pairs)
+    return replace(bound, where=(*bound.where, *lost), reads=reads)
+
+
+def _with_dims_of(graph: Graph, point: tuple[Dim, ...], read: Read, bound: Read) -> Read:
+    lost = read.view.dims() - bound.view.dims()
+    held = tuple(Interval(variable(d.name), poly(0), d.extent) for d in point if d.name in lost)
+    if not held:
+        return bound
+    fill = bound.view.fill or zero(graph.sort(read.source))
+    return Read(bound.source, replace(bound.view, guard=(*bound.view.guard, *held), fill=fill))
 
 
 def _bind_dims(dims: tuple[Dim, ...], sizes: Mapping[str, int]) -> tuple[Dim, ...]:
