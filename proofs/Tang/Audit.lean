@@ -1425,38 +1425,48 @@ set_option pp.rawOnError true
 #print axioms Tang.place_alone
 #check @Tang.Polynomial.either
 #print axioms Tang.Polynomial.either
+#check @Tang.Polynomial.placed
+#print axioms Tang.Polynomial.placed
 #check @Tang.Polynomial.both_true
 #print axioms Tang.Polynomial.both_true
+#check @Tang.Polynomial.order_head
+#print axioms Tang.Polynomial.order_head
+#check @Tang.Polynomial.order_same
+#print axioms Tang.Polynomial.order_same
 #check @Tang.Polynomial.evM_insert
 #print axioms Tang.Polynomial.evM_insert
 #check @Tang.Polynomial.evM_times
 #print axioms Tang.Polynomial.evM_times
+#check @Tang.Polynomial.evT_join
+#print axioms Tang.Polynomial.evT_join
+#check @Tang.Polynomial.evT_multiply
+#print axioms Tang.Polynomial.evT_multiply
 #check @Tang.Polynomial.evP_merge
 #print axioms Tang.Polynomial.evP_merge
 #check @Tang.Polynomial.evP_scale
 #print axioms Tang.Polynomial.evP_scale
 #check @Tang.Polynomial.evP_product
 #print axioms Tang.Polynomial.evP_product
-#check @Tang.Polynomial.evN_variable
-#print axioms Tang.Polynomial.evN_variable
-#check @Tang.Polynomial.evN_none
-#print axioms Tang.Polynomial.evN_none
-#check @Tang.Polynomial.norm_sound
-#print axioms Tang.Polynomial.norm_sound
-#check @Tang.Polynomial.sameList_sound
-#print axioms Tang.Polynomial.sameList_sound
-#check @Tang.Polynomial.sameLists_sound
-#print axioms Tang.Polynomial.sameLists_sound
+#check @Tang.Polynomial.evP_negate
+#print axioms Tang.Polynomial.evP_negate
+#check @Tang.Polynomial.evP_cancels
+#print axioms Tang.Polynomial.evP_cancels
 #check @Tang.Polynomial.same_sound
 #print axioms Tang.Polynomial.same_sound
+#check @Tang.Polynomial.evP_alone
+#print axioms Tang.Polynomial.evP_alone
+#check @Tang.Polynomial.evP_absent
+#print axioms Tang.Polynomial.evP_absent
+#check @Tang.Polynomial.norm_sound
+#print axioms Tang.Polynomial.norm_sound
 #check @Tang.Polynomial.mix_first
 #print axioms Tang.Polynomial.mix_first
-#check @Tang.Polynomial.evN_first
-#print axioms Tang.Polynomial.evN_first
-#check @Tang.Polynomial.evN_second
-#print axioms Tang.Polynomial.evN_second
-#check @Tang.Polynomial.evN_third
-#print axioms Tang.Polynomial.evN_third
+#check @Tang.Polynomial.evP_first
+#print axioms Tang.Polynomial.evP_first
+#check @Tang.Polynomial.evP_second
+#print axioms Tang.Polynomial.evP_second
+#check @Tang.Polynomial.evP_third
+#print axioms Tang.Polynomial.evP_third
 #check @Tang.Polynomial.every_sound
 #print axioms Tang.Polynomial.every_sound
 #check @Tang.Polynomial.below_sound
@@ -2167,22 +2177,27 @@ set_option pp.raw true
 #check @Tang.place_nothing
 #check @Tang.place_alone
 #check @Tang.Polynomial.either
+#check @Tang.Polynomial.placed
 #check @Tang.Polynomial.both_true
+#check @Tang.Polynomial.order_head
+#check @Tang.Polynomial.order_same
 #check @Tang.Polynomial.evM_insert
 #check @Tang.Polynomial.evM_times
+#check @Tang.Polynomial.evT_join
+#check @Tang.Polynomial.evT_multiply
 #check @Tang.Polynomial.evP_merge
 #check @Tang.Polynomial.evP_scale
 #check @Tang.Polynomial.evP_product
-#check @Tang.Polynomial.evN_variable
-#check @Tang.Polynomial.evN_none
-#check @Tang.Polynomial.norm_sound
-#check @Tang.Polynomial.sameList_sound
-#check @Tang.Polynomial.sameLists_sound
+#check @Tang.Polynomial.evP_negate
+#check @Tang.Polynomial.evP_cancels
 #check @Tang.Polynomial.same_sound
+#check @Tang.Polynomial.evP_alone
+#check @Tang.Polynomial.evP_absent
+#check @Tang.Polynomial.norm_sound
 #check @Tang.Polynomial.mix_first
-#check @Tang.Polynomial.evN_first
-#check @Tang.Polynomial.evN_second
-#check @Tang.Polynomial.evN_third
+#check @Tang.Polynomial.evP_first
+#check @Tang.Polynomial.evP_second
+#check @Tang.Polynomial.evP_third
 #check @Tang.Polynomial.every_sound
 #check @Tang.Polynomial.below_sound
 #check @Tang.Polynomial.nth_values

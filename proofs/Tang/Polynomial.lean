@@ -1,5 +1,6 @@
 prelude
 import Tang.Fold
+import Tang.LP
 import Tang.Ring
 import Tang.Algebra
 import Tang.Logic
@@ -73,52 +74,58 @@ def values (s t : Nat → K) : List P → List K
   | .cons e c => eval s t e :: values s t c
 end
 
-/-! ## Normal forms: a monomial is a sorted list of variables, a polynomial sorted monomials -/
+/-! ## Normal forms: sorted terms, each a sorted list of variables and a whole coefficient -/
+/-- `up - down` times the variables in `mono`. -/
+structure Term where
+  mono : List Nat
+  up : Nat
+  down : Nat
+inductive Place where
+  | before
+  | same
+  | after
 def insert (i : Nat) (m : List Nat) : List Nat :=
   List.rec (motive := fun _ => List Nat) [i]
     (fun j m rest => Bool.rec (motive := fun _ => List Nat) (j :: rest) (i :: j :: m) (Nat.ble i j)) m
 def times (l m : List Nat) : List Nat :=
   List.rec (motive := fun _ => List Nat) m (fun i _ rest => insert i rest) l
-def before (l : List Nat) : List Nat → Bool :=
-  List.rec (motive := fun _ => List Nat → Bool) (fun _ => true)
-    (fun a _ rest m => List.rec (motive := fun _ => Bool) false
-      (fun b m _ => Bool.rec (motive := fun _ => Bool) (Nat.ble a b) (rest m) (Nat.beq a b)) m) l
-def merge (p : List (List Nat)) : List (List Nat) → List (List Nat) :=
-  List.rec (motive := fun _ => List (List Nat) → List (List Nat)) (fun q => q)
-    (fun m p rest q => List.rec (motive := fun _ => List (List Nat)) (m :: p)
-      (fun n q under => Bool.rec (motive := fun _ => List (List Nat)) (n :: under)
-        (m :: rest (n :: q)) (before m n)) q) p
-def scale (m : List Nat) (p : List (List Nat)) : List (List Nat) :=
-  List.rec (motive := fun _ => List (List Nat)) .nil (fun n _ rest => merge [times m n] rest) p
-def product (p q : List (List Nat)) : List (List Nat) :=
-  List.rec (motive := fun _ => List (List Nat)) .nil (fun m _ rest => merge (scale m q) rest) p
-/-- A polynomial as a difference of two without negations. -/
-structure Pair where
-  pos : List (List Nat)
-  neg : List (List Nat)
-def plus (a b : Pair) : Pair := ⟨merge a.pos b.pos, merge a.neg b.neg⟩
-def multiply (a b : Pair) : Pair :=
-  ⟨merge (product a.pos b.pos) (product a.neg b.neg), merge (product a.pos b.neg) (product a.neg b.pos)⟩
+def order (l : List Nat) : List Nat → Place :=
+  List.rec (motive := fun _ => List Nat → Place)
+    (fun m => List.rec (motive := fun _ => Place) .same (fun _ _ _ => .before) m)
+    (fun a _ rest m => List.rec (motive := fun _ => Place) .after
+      (fun b m _ => Bool.rec (motive := fun _ => Place)
+        (Bool.rec (motive := fun _ => Place) .after .before (Nat.ble a b)) (rest m) (Nat.beq a b)) m) l
+def join (t u : Term) : Term := ⟨t.mono, Nat.add t.up u.up, Nat.add t.down u.down⟩
+def merge (p : List Term) : List Term → List Term :=
+  List.rec (motive := fun _ => List Term → List Term) (fun q => q)
+    (fun t p rest q => List.rec (motive := fun _ => List Term) (t :: p)
+      (fun u q under => Place.rec (motive := fun _ => List Term) (t :: rest (u :: q)) (join t u :: rest q)
+        (u :: under) (order t.mono u.mono)) q) p
+def multiply (t u : Term) : Term :=
+  ⟨times t.mono u.mono, Nat.add (Nat.mul t.up u.up) (Nat.mul t.down u.down),
+    Nat.add (Nat.mul t.up u.down) (Nat.mul t.down u.up)⟩
+def scale (t : Term) (p : List Term) : List Term :=
+  List.rec (motive := fun _ => List Term) .nil (fun u _ rest => merge [multiply t u] rest) p
+def product (p q : List Term) : List Term :=
+  List.rec (motive := fun _ => List Term) .nil (fun t _ rest => merge (scale t q) rest) p
+def negate (p : List Term) : List Term :=
+  List.rec (motive := fun _ => List Term) .nil (fun t _ rest => ⟨t.mono, t.down, t.up⟩ :: rest) p
 /-- The normal form of a polynomial, from those of its variables. -/
-def norm (l r : Nat → Pair) (e : P) : Pair :=
-  P.rec (motive := fun _ => Pair) l r ⟨.nil, .nil⟩ ⟨[.nil], .nil⟩ (fun _ _ a b => plus a b)
-    (fun _ _ a b => multiply a b) (fun _ a => ⟨a.neg, a.pos⟩) e
-def sameList (l : List Nat) : List Nat → Bool :=
-  List.rec (motive := fun _ => List Nat → Bool)
-    (fun m => List.rec (motive := fun _ => Bool) true (fun _ _ _ => false) m)
-    (fun a _ rest m => List.rec (motive := fun _ => Bool) false
-      (fun b m _ => Bool.rec (motive := fun _ => Bool) false (rest m) (Nat.beq a b)) m) l
-def sameLists (p : List (List Nat)) : List (List Nat) → Bool :=
-  List.rec (motive := fun _ => List (List Nat) → Bool)
-    (fun q => List.rec (motive := fun _ => Bool) true (fun _ _ _ => false) q)
-    (fun l _ rest q => List.rec (motive := fun _ => Bool) false
-      (fun m q _ => Bool.rec (motive := fun _ => Bool) false (rest q) (sameList l m)) q) p
-def same (a b : Pair) : Bool := sameLists (merge a.pos b.neg) (merge b.pos a.neg)
+def norm (l r : Nat → List Term) (e : P) : List Term :=
+  P.rec (motive := fun _ => List Term) l r .nil [⟨.nil, 1, 0⟩] (fun _ _ a b => merge a b)
+    (fun _ _ a b => product a b) (fun _ a => negate a) e
+/-- Whether all coefficients are zero. -/
+def cancels (p : List Term) : Bool :=
+  List.rec (motive := fun _ => Bool) true
+    (fun t _ rest => Bool.rec (motive := fun _ => Bool) false rest (Nat.beq t.up t.down)) p
+def same (a b : List Term) : Bool := cancels (merge a (negate b))
 
 /-! ## The checks. Entry `i` of the first, second and third state is variable 3 i, 3 i + 1, 3 i + 2 -/
-def first (i : Nat) : Pair := ⟨[[Nat.mul 3 i]], .nil⟩
-def second (i : Nat) : Pair := ⟨[[Nat.succ (Nat.mul 3 i)]], .nil⟩
-def third (i : Nat) : Pair := ⟨[[Nat.succ (Nat.succ (Nat.mul 3 i))]], .nil⟩
+/-- The polynomial that is one variable. -/
+def alone (i : Nat) : List Term := [⟨[i], 1, 0⟩]
+def first (i : Nat) : List Term := alone (Nat.mul 3 i)
+def second (i : Nat) : List Term := alone (Nat.succ (Nat.mul 3 i))
+def third (i : Nat) : List Term := alone (Nat.succ (Nat.succ (Nat.mul 3 i)))
 /-- Whether a check holds of every element of a list. -/
 def every (f : P → Bool) (l : List P) : Bool :=
   List.rec (motive := fun _ => Bool) true
@@ -131,8 +138,9 @@ def associates (c : List P) : Bool :=
   every (fun e => same (norm (fun i => norm first second (entry c i)) third e)
     (norm first (fun i => norm second third (entry c i)) e)) c
 def commutes (c : List P) : Bool := every (fun e => same (norm first second e) (norm second first e)) c
-def absent (_ : Nat) : Pair := ⟨.nil, .nil⟩
-def constant (e : List P) (i : Nat) : Pair := norm absent absent (entry e i)
+/-- No variable: constants have none. -/
+def absent (_ : Nat) : List Term := .nil
+def constant (e : List P) (i : Nat) : List Term := norm absent absent (entry e i)
 /-- Whether the constants `e` on the left, and on the right, leave the first `n` entries as they are. -/
 def fixes (c e : List P) (n : Nat) : Bool :=
   below (fun i => Bool.rec (motive := fun _ => Bool) false
@@ -145,20 +153,42 @@ theorem either {α : Type u} (Q : α → Prop) (c : Bool) {a b : α} (ha : Q a) 
   match c with
   | .false => ha
   | .true => hb
+theorem placed {α : Type u} (Q : α → Prop) (c : Place) {a b d : α} (ha : Q a) (hb : c = .same → Q b) (hd : Q d) :
+    Q (Place.rec (motive := fun _ => α) a b d c) :=
+  match c with
+  | .before => ha
+  | .same => hb rfl
+  | .after => hd
 theorem both_true {c d : Bool} : Bool.rec (motive := fun _ => Bool) false d c = true → c = true ∧ d = true :=
   match c with
   | .false => fun h => nomatch h
   | .true => fun h => ⟨rfl, h⟩
+theorem order_head {a b : Nat} {c : Place} :
+    Bool.rec (motive := fun _ => Place) (Bool.rec (motive := fun _ => Place) .after .before (Nat.ble a b)) c
+      (Nat.beq a b) = .same → Nat.beq a b = true ∧ c = .same := by
+  cases Nat.beq a b with
+  | false =>
+    cases Nat.ble a b with
+    | false => exact fun h => nomatch h
+    | true => exact fun h => nomatch h
+  | true => exact fun h => ⟨rfl, h⟩
+theorem order_same : ∀ l m, order l m = .same → l = m
+  | .nil, .nil => fun _ => rfl
+  | .nil, .cons _ _ => fun h => nomatch h
+  | .cons _ _, .nil => fun h => nomatch h
+  | .cons a l, .cons b m => fun h => by
+      have k := order_head h
+      rw [Ring.natEq a b k.left, order_same l m k.right]
 
 section
 variable {K : Type u} [CommRing K] (σ : Nat → K)
 def evM : List Nat → K
   | .nil => 1
   | .cons i m => σ i * evM m
-def evP : List (List Nat) → K
+def evT (t : Term) : K := (numeral t.up - numeral t.down) * evM σ t.mono
+def evP : List Term → K
   | .nil => 0
-  | .cons m p => evM σ m + evP p
-def evN (a : Pair) : K := evP σ a.pos - evP σ a.neg
+  | .cons t p => evT σ t + evP p
 theorem evM_insert (i : Nat) : ∀ m, evM σ (insert i m) = σ i * evM σ m
   | .nil => rfl
   | .cons j m => either (fun l => evM σ l = σ i * evM σ (j :: m)) (Nat.ble i j) (by
@@ -170,77 +200,91 @@ theorem evM_times : ∀ l m, evM σ (times l m) = evM σ l * evM σ m
   | .cons i l, m => by
       show evM σ (insert i (times l m)) = σ i * evM σ l * evM σ m
       rw [evM_insert, evM_times l m, mul_assoc]
-theorem evP_merge (p : List (List Nat)) : ∀ q, evP σ (merge p q) = evP σ p + evP σ q := by
+theorem evT_join {t u : Term} (h : t.mono = u.mono) : evT σ (join t u) = evT σ t + evT σ u := by
+  show (numeral (t.up + u.up) - numeral (t.down + u.down)) * evM σ t.mono = _
+  rw [numeral_add, numeral_add, ← Ring.sub_add_comm, add_mul]
+  unfold evT
+  rw [h]
+theorem evT_multiply (t u : Term) : evT σ (multiply t u) = evT σ t * evT σ u := by
+  show (numeral (t.up * u.up + t.down * u.down) - numeral (t.up * u.down + t.down * u.up))
+    * evM σ (times t.mono u.mono) = _
+  rw [numeral_add, numeral_add, numeral_mul, numeral_mul, numeral_mul, numeral_mul, ← Ring.sub_mul_sub, evM_times]
+  unfold evT
+  rw [mul_assoc, mul_assoc, mul_left_comm (numeral u.up - numeral u.down)]
+theorem evP_merge (p : List Term) : ∀ q, evP σ (merge p q) = evP σ p + evP σ q := by
   induction p with
   | nil => exact fun q => (zero_add _).symm
-  | cons m p ih =>
+  | cons t p ih =>
     intro q
     induction q with
     | nil => exact (add_zero _).symm
-    | cons n q under =>
-      exact either (fun l => evP σ l = evP σ (m :: p) + evP σ (n :: q)) (before m n)
+    | cons u q under =>
+      exact placed (fun l => evP σ l = evP σ (t :: p) + evP σ (u :: q)) (order t.mono u.mono)
         (by
-          show evM σ n + evP σ (merge (m :: p) q) = evP σ (m :: p) + (evM σ n + evP σ q)
-          rw [under, add_left_comm])
-        (by
-          show evM σ m + evP σ (merge p (n :: q)) = evM σ m + evP σ p + evP σ (n :: q)
+          show evT σ t + evP σ (merge p (u :: q)) = evT σ t + evP σ p + evP σ (u :: q)
           rw [ih, add_assoc])
-theorem evP_scale (m : List Nat) : ∀ p, evP σ (scale m p) = evM σ m * evP σ p
+        (fun h => by
+          show evT σ (join t u) + evP σ (merge p q) = evT σ t + evP σ p + (evT σ u + evP σ q)
+          rw [ih, evT_join σ (order_same _ _ h), add_assoc, add_assoc, add_left_comm (evT σ u)])
+        (by
+          show evT σ u + evP σ (merge (t :: p) q) = evP σ (t :: p) + (evT σ u + evP σ q)
+          rw [under, add_left_comm])
+theorem evP_scale (t : Term) : ∀ p, evP σ (scale t p) = evT σ t * evP σ p
   | .nil => (mul_zero _).symm
-  | .cons n p => by
-      show evP σ (merge [times m n] (scale m p)) = evM σ m * (evM σ n + evP σ p)
-      rw [evP_merge, evP_scale m p, mul_add, ← evM_times]
+  | .cons u p => by
+      show evP σ (merge [multiply t u] (scale t p)) = evT σ t * (evT σ u + evP σ p)
+      rw [evP_merge, evP_scale t p, mul_add, ← evT_multiply]
       exact congrArg (fun x => x + _) (add_zero _)
 theorem evP_product : ∀ p q, evP σ (product p q) = evP σ p * evP σ q
   | .nil, q => (zero_mul _).symm
-  | .cons m p, q => by
-      show evP σ (merge (scale m q) (product p q)) = (evM σ m + evP σ p) * evP σ q
+  | .cons t p, q => by
+      show evP σ (merge (scale t q) (product p q)) = (evT σ t + evP σ p) * evP σ q
       rw [evP_merge, evP_scale, evP_product p q, add_mul]
-theorem evN_variable (i : Nat) : evN σ ⟨[[i]], .nil⟩ = σ i := by
-  show (σ i * 1 + 0) - 0 = σ i
-  rw [mul_one, add_zero, sub_zero]
-theorem evN_none (i : Nat) : evN σ (absent i) = 0 := sub_self 0
+theorem evP_negate : ∀ p, evP σ (negate p) = -evP σ p
+  | .nil => by
+      show (0 : K) = -0
+      rw [← add_zero (-(0 : K)), neg_add]
+  | .cons t p => by
+      show (numeral t.down - numeral t.up) * evM σ t.mono + evP σ (negate p) = -(evT σ t + evP σ p)
+      rw [evP_negate p, Ring.neg_add_distrib, ← Ring.sub_eq_neg_sub, neg_mul]
+      rfl
+theorem evP_cancels : ∀ p, cancels p = true → evP σ p = 0
+  | .nil => fun _ => rfl
+  | .cons t p => fun h => by
+      have k := both_true h
+      show (numeral t.up - numeral t.down) * evM σ t.mono + evP σ p = 0
+      rw [Ring.natEq _ _ k.left, sub_self, zero_mul, zero_add, evP_cancels p k.right]
+theorem same_sound {a b : List Term} (h : same a b = true) : evP σ a = evP σ b := by
+  apply eq_of_sub_eq_zero
+  rw [sub_eq, ← evP_negate, ← evP_merge]
+  exact evP_cancels σ _ h
+theorem evP_alone (i : Nat) : evP σ (alone i) = σ i := by
+  show (numeral 1 - numeral 0) * (σ i * 1) + 0 = σ i
+  rw [show (numeral 1 : K) = 0 + 1 from rfl, show (numeral 0 : K) = 0 from rfl, zero_add, sub_zero, one_mul, mul_one,
+    add_zero]
+theorem evP_absent (i : Nat) : evP σ (absent i) = 0 := rfl
 
-theorem norm_sound (l r : Nat → Pair) (s t : Nat → K) (hl : ∀ i, evN σ (l i) = s i)
-    (hr : ∀ i, evN σ (r i) = t i) : ∀ e, evN σ (norm l r e) = eval s t e
+theorem norm_sound (l r : Nat → List Term) (s t : Nat → K) (hl : ∀ i, evP σ (l i) = s i)
+    (hr : ∀ i, evP σ (r i) = t i) : ∀ e, evP σ (norm l r e) = eval s t e
   | .left i => hl i
   | .right i => hr i
-  | .zero => sub_self _
+  | .zero => rfl
   | .one => by
-      show ((1 : K) + 0) - 0 = 1
-      rw [add_zero, sub_zero]
+      show (numeral 1 - numeral 0) * (1 : K) + 0 = 1
+      rw [show (numeral 1 : K) = 0 + 1 from rfl, show (numeral 0 : K) = 0 from rfl, zero_add, sub_zero, one_mul,
+        add_zero]
   | .add a b => by
-      show evP σ (merge _ _) - evP σ (merge _ _) = eval s t a + eval s t b
-      rw [evP_merge, evP_merge, ← Ring.sub_add_comm, ← norm_sound l r s t hl hr a, ← norm_sound l r s t hl hr b]
+      show evP σ (merge _ _) = eval s t a + eval s t b
+      rw [evP_merge, ← norm_sound l r s t hl hr a, ← norm_sound l r s t hl hr b]
       rfl
   | .mul a b => by
-      show evP σ (merge (product _ _) (product _ _)) - evP σ (merge (product _ _) (product _ _))
-        = eval s t a * eval s t b
-      rw [evP_merge, evP_merge, evP_product, evP_product, evP_product, evP_product, ← Ring.sub_mul_sub,
-        ← norm_sound l r s t hl hr a, ← norm_sound l r s t hl hr b]
+      show evP σ (product _ _) = eval s t a * eval s t b
+      rw [evP_product, ← norm_sound l r s t hl hr a, ← norm_sound l r s t hl hr b]
       rfl
   | .neg a => by
-      show evP σ _ - evP σ _ = -eval s t a
-      rw [← norm_sound l r s t hl hr a]
-      exact (Ring.sub_eq_neg_sub _ _).symm
-
-theorem sameList_sound : ∀ l m, sameList l m = true → l = m
-  | .nil, .nil => fun _ => rfl
-  | .nil, .cons _ _ => fun h => nomatch h
-  | .cons _ _, .nil => fun h => nomatch h
-  | .cons a l, .cons b m => fun h => by
-      have k := both_true h
-      rw [Ring.natEq a b k.left, sameList_sound l m k.right]
-theorem sameLists_sound : ∀ p q, sameLists p q = true → p = q
-  | .nil, .nil => fun _ => rfl
-  | .nil, .cons _ _ => fun h => nomatch h
-  | .cons _ _, .nil => fun h => nomatch h
-  | .cons l p, .cons m q => fun h => by
-      have k := both_true h
-      rw [sameList_sound l m k.left, sameLists_sound p q k.right]
-theorem same_sound {a b : Pair} (h : same a b = true) : evN σ a = evN σ b := by
-  apply Ring.sub_eq_sub
-  rw [← evP_merge, ← evP_merge, sameLists_sound _ _ h]
+      show evP σ (negate _) = -eval s t a
+      rw [evP_negate, ← norm_sound l r s t hl hr a]
+      rfl
 end
 
 /-! ## Three states in one -/
@@ -254,15 +298,15 @@ theorem mix_first {K : Type u} (i : Nat) : ∀ s t r : Nat → K, mix s t r (Nat
   | succ i ih => exact fun s t r => ih (fun i => s (Nat.succ i)) (fun i => t (Nat.succ i)) (fun i => r (Nat.succ i))
 section
 variable {K : Type u} [CommRing K]
-theorem evN_first (s t r : Nat → K) (i : Nat) : evN (mix s t r) (first i) = s i := by
+theorem evP_first (s t r : Nat → K) (i : Nat) : evP (mix s t r) (first i) = s i := by
   rw [← mix_first i s t r]
-  exact evN_variable _ _
-theorem evN_second (s t r : Nat → K) (i : Nat) : evN (mix s t r) (second i) = t i := by
+  exact evP_alone _ _
+theorem evP_second (s t r : Nat → K) (i : Nat) : evP (mix s t r) (second i) = t i := by
   rw [← mix_first i t r (fun j => s (Nat.succ j))]
-  exact evN_variable _ _
-theorem evN_third (s t r : Nat → K) (i : Nat) : evN (mix s t r) (third i) = r i := by
+  exact evP_alone _ _
+theorem evP_third (s t r : Nat → K) (i : Nat) : evP (mix s t r) (third i) = r i := by
   rw [← mix_first i r (fun j => s (Nat.succ j)) (fun j => t (Nat.succ j))]
-  exact evN_variable _ _
+  exact evP_alone _ _
 
 /-! ## Laws -/
 theorem every_sound {f : P → Bool} {Q : P → Prop} (zero : Q .zero) (step : ∀ e, f e = true → Q e) :
@@ -302,13 +346,13 @@ theorem associative (means : ∀ s t, f s t = values s t c) (h : associates c = 
   apply every_sound (Q := fun e => eval (combineBy f s t) r e = eval s (combineBy f t r) e) rfl _ c h i
   intro e k
   have same := same_sound (mix s t r) k
-  have st : ∀ j, evN (mix s t r) (norm first second (entry c j)) = combineBy f s t j := fun j => by
+  have st : ∀ j, evP (mix s t r) (norm first second (entry c j)) = combineBy f s t j := fun j => by
     rw [combineBy_eval means]
-    exact norm_sound _ _ _ _ _ (evN_first s t r) (evN_second s t r) _
-  have tr : ∀ j, evN (mix s t r) (norm second third (entry c j)) = combineBy f t r j := fun j => by
+    exact norm_sound _ _ _ _ _ (evP_first s t r) (evP_second s t r) _
+  have tr : ∀ j, evP (mix s t r) (norm second third (entry c j)) = combineBy f t r j := fun j => by
     rw [combineBy_eval means]
-    exact norm_sound _ _ _ _ _ (evN_second s t r) (evN_third s t r) _
-  rw [norm_sound _ _ _ _ _ st (evN_third s t r), norm_sound _ _ _ _ _ (evN_first s t r) tr] at same
+    exact norm_sound _ _ _ _ _ (evP_second s t r) (evP_third s t r) _
+  rw [norm_sound _ _ _ _ _ st (evP_third s t r), norm_sound _ _ _ _ _ (evP_first s t r) tr] at same
   exact same
 /-- A combine whose polynomials pass `commutes` is commutative. -/
 theorem commutative (means : ∀ s t, f s t = values s t c) (h : commutes c = true) : Commutative (combineBy f) := by
@@ -319,21 +363,21 @@ theorem commutative (means : ∀ s t, f s t = values s t c) (h : commutes c = tr
   apply every_sound (Q := fun e => eval s t e = eval t s e) rfl _ c h i
   intro e k
   have same := same_sound (mix s t t) k
-  rw [norm_sound _ _ _ _ _ (evN_first s t t) (evN_second s t t),
-    norm_sound _ _ _ _ _ (evN_second s t t) (evN_first s t t)] at same
+  rw [norm_sound _ _ _ _ _ (evP_first s t t) (evP_second s t t),
+    norm_sound _ _ _ _ _ (evP_second s t t) (evP_first s t t)] at same
   exact same
 /-- Constants that pass `fixes` are an identity for states of `n` entries. -/
 theorem identity (means : ∀ s t, f s t = values s t c) {g : List K} {e : List P} (n : Nat)
     (constants : g = values (fun _ => 0) (fun _ => 0) e) (h : fixes c e n = true) : IdentityBelow n f g := by
   intro s i k
   have both := both_true (below_sound n h i k)
-  have known : ∀ j, evN (mix s s s) (constant e j) = nth g j := fun j => by
+  have known : ∀ j, evP (mix s s s) (constant e j) = nth g j := fun j => by
     rw [constants, nth_values]
-    exact norm_sound (mix s s s) absent absent _ _ (evN_none _) (evN_none _) _
+    exact norm_sound (mix s s s) absent absent _ _ (evP_absent _) (evP_absent _) _
   have left := same_sound (mix s s s) both.left
   have right := same_sound (mix s s s) both.right
-  rw [norm_sound _ _ _ _ _ known (evN_first s s s), evN_first] at left
-  rw [norm_sound _ _ _ _ _ (evN_first s s s) known, evN_first] at right
+  rw [norm_sound _ _ _ _ _ known (evP_first s s s), evP_first] at left
+  rw [norm_sound _ _ _ _ _ (evP_first s s s) known, evP_first] at right
   rw [combineBy_eval means, combineBy_eval means]
   exact ⟨left, right⟩
 end
