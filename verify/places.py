@@ -15,7 +15,7 @@ from tang.errors import LimitError
 from tang.kernel.lower import lower
 from tang.kernel.plan import Plan
 from tang.kernel.schedule import Schedule
-from tang.verify.compare import bit_equal, describe
+from tang.verify.compare import describe, memory_equal
 from tang.verify.report import Finding, RungResult
 from tang.verify.subject import Subject, scheduled, written
 from tang.verify.verdict import Rung, Verdict
@@ -58,7 +58,7 @@ def _differing(subject: Subject, plain: Plan, left: Replay) -> tuple[Finding, ..
             if ref is None or ref not in names:
                 continue
             a, b = left.buffers[names[ref]], right.buffers[name]
-            equal = bit_equal(a, b)
+            equal = memory_equal(a, b, subject.plan.buffer(name).type)
             if not equal.all():
                 detail = describe(a, b, equal, ("stored", "placed"))
                 return (_finding(subject.plan, name, detail, launch.kernel.name),)

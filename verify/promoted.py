@@ -28,7 +28,7 @@ from tang.kernel.ir import F32, F64
 from tang.kernel.lower import lower
 from tang.kernel.narrow import USUAL
 from tang.kernel.schedule import NodeSchedule, Promotion, Schedule
-from tang.verify.compare import bit_equal, describe
+from tang.verify.compare import describe, memory_equal
 from tang.verify.report import Finding
 from tang.verify.subject import Subject, written
 from tang.verify.verdict import Rung, Verdict
@@ -52,7 +52,7 @@ def check_promoted(subject: Subject) -> list[Finding]:
             if ref is None or ref not in names:
                 continue
             a, b = (_widened(x) for x in (left.buffers[names[ref]], right.buffers[name]))
-            equal = bit_equal(a, b)
+            equal = memory_equal(a, b, subject.plan.buffer(name).type)
             if not equal.all():
                 detail = describe(a, b, equal, ("runs as nodes", "promoted"))
                 return [_finding(name, ref, launch.kernel.name, detail)]

@@ -28,7 +28,7 @@ from tang.kernel.ir import Function, Type
 from tang.kernel.narrow import coding_named
 from tang.kernel.plan import Buffer, Plan, Role
 from tang.kernel.profile import IEEE, Profile
-from tang.verify.compare import bit_equal, describe, value_text
+from tang.verify.compare import bit_equal, describe, memory_equal, value_text
 from tang.verify.edges import edge_calls
 from tang.verify.report import Finding, RungResult
 from tang.verify.sanitizer import sanitizer_findings
@@ -130,7 +130,7 @@ def _first_changed(
     for launch in plan.launches:
         for name in written(launch):
             a, b = pairs[name]
-            equal = bit_equal(a, b)
+            equal = memory_equal(a, b, plan.buffer(name).type)
             if not equal.all():
                 return [
                     Finding(

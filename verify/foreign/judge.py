@@ -24,7 +24,8 @@ from tang.device.base import (
 )
 from tang.device.storage import Poison, poison_word, poisoned
 from tang.emulator.budget import ErrorBudget
-from tang.verify.compare import bit_equal, describe
+from tang.kernel.ir import Type
+from tang.verify.compare import bit_equal, describe, memory_equal
 from tang.verify.foreign.binding import Buffer, Slot
 from tang.verify.foreign.cases import Case
 from tang.verify.foreign.criterion import Fault, check_values
@@ -63,7 +64,7 @@ def judge(case: Case, outcomes: Sequence[Outcome], budget: ErrorBudget | None) -
             if not slot.result:
                 continue
             views = [view(_flat(r.memories[position]), slot) for r in ran]
-            fault = _unwritten(case, buffer, slot, views) or _unstable(slot, views)
+            fault = _unwritten(case, buffer, slot, views) or _unstable(slot, views, buffer.type)
             if fault is not None:
                 faults.append(fault)
                 continue
@@ -176,11 +177,11 @@ def _unwritten(case: Case, buffer: Buffer, slot: Slot, views: Sequence[Array]) -
     return Fault(Verdict.UNWRITTEN, f"output {slot.result}: {words}", slot.result, "poison", detail)
 
 
-def _unstable(slot: Slot, views: Sequence[Array]) -> Fault | None:
+def _unstable(slot: Slot, views: Sequence[Array], element: Type) -> Fault | None:
     """Runs on equal inputs that differ."""
     whole = [np.ascontiguousarray(v) for v in views]
     for a, b, how in ((0, 2, "two runs"), (1, 3, "two runs"), (0, 1, "what memory held before")):
-        agree = bit_equal(whole[a], whole[b])
+        agree = memory_equal(whole[a], whole[b], element)
         if not agree.all():
             detail = describe(whole[a], whole[b], agree, ("one run", "another run"))
             words = f"output {slot.result} differs between two runs"

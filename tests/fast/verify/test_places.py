@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import tang as tg
+from tang.emulator.replay import replay
 from tang.errors import LimitError
+from tang.kernel.ir import BF16
 from tang.kernel.lower import lower
 from tang.kernel.schedule import NodeSchedule, Schedule
 from tang.verify import Report, Rung, Verdict, verify
+from tang.verify.places import everywhere_stored
 
 DATA = {"x": np.arange(1.0, 7.0)}
 
@@ -36,6 +41,28 @@ def test_an_inlined_node_that_computes_something_else_is_found(monkeypatch):
     monkeypatch.setattr("tang.verify.places.lower", lambda _, schedule: lower(wrong, schedule))
     (finding,) = placed("inline").findings
     assert (finding.rung, finding.verdict, finding.origin) == (Rung.LOWER, Verdict.WRONG, "places")
+
+
+@pytest.mark.parametrize(("value", "found"), [(np.nan, False), (1.0, True)])
+def test_the_sign_of_a_nan_in_words_of_bf16_is_no_difference(monkeypatch, value, found):
+    """The plain plan's replay gives every value with the other sign."""
+
+    def negated(*arguments, **options):
+        done = replay(*arguments, **options)
+        if arguments[0] is not plain:
+            return done
+        flipped = {n: a ^ 0x8000 if a.dtype == np.uint16 else a for n, a in done.buffers.items()}
+        return replace(done, buffers=flipped)
+
+    graph = squares_of_parts()
+    parts = (("part", NodeSchedule(place="inline")),)
+    schedule = Schedule(nodes=parts, default=NodeSchedule(storage=BF16))
+    plain = lower(graph, everywhere_stored(schedule))
+    monkeypatch.setattr("tang.verify.places.lower", lambda *_: plain)
+    monkeypatch.setattr("tang.verify.places.replay", negated)
+    data = {"x": np.full(6, value)}
+    findings = verify(graph, data, (), schedule=schedule, rules=()).findings
+    assert [f.origin for f in findings] == ["places"] * found
 
 
 @pytest.mark.parametrize("error", [LimitError("node part: 2**70"), MemoryError("8 EiB")])
