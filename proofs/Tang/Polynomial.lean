@@ -58,20 +58,13 @@ def entry (c : List P) : Nat → P :=
   List.rec (motive := fun _ => Nat → P) (fun _ => .zero)
     (fun e _ rest i => Nat.rec (motive := fun _ => P) e (fun j _ => rest j) i) c
 
-/-! ## Meaning -/
+/-! ## Meaning: what the polynomials of a list are for two states, unfolded fast by `rfl` -/
 section
 variable {K : Type u} [CommRing K]
-def eval (s t : Nat → K) : P → K
-  | .left i => s i
-  | .right i => t i
-  | .zero => 0
-  | .one => 1
-  | .add a b => eval s t a + eval s t b
-  | .mul a b => eval s t a * eval s t b
-  | .neg a => -eval s t a
-def values (s t : Nat → K) : List P → List K
-  | .nil => .nil
-  | .cons e c => eval s t e :: values s t c
+def eval (s t : Nat → K) (e : P) : K :=
+  P.rec (motive := fun _ => K) s t 0 1 (fun _ _ a b => a + b) (fun _ _ a b => a * b) (fun _ a => -a) e
+def values (s t : Nat → K) (c : List P) : List K :=
+  List.rec (motive := fun _ => List K) .nil (fun e _ rest => eval s t e :: rest) c
 end
 
 /-! ## Normal forms: sorted terms, each a sorted list of variables and a whole coefficient -/
