@@ -7,12 +7,14 @@ from dataclasses import replace
 import pytest
 
 from tang.proofs import session
-from tang.proofs.session import Claim
+from tang.proofs.session import Claim, Definition
 
 CLEAN = Claim(
     "total", "variable {K : Type u} [CommSemiring K]", "(x y : K)", "x + y", "K", "y + x",
     ("exact add_comm x y",), "a sum", ("Tang.Sum",),
 )  # fmt: skip
+
+DEFINED = Definition("total", "(x : Nat)", "x + x", "Nat", "a sum", ("Tang.Sum",))
 
 
 @pytest.fixture
@@ -47,3 +49,16 @@ def test_a_tactic_or_a_name_that_says_more_is_refused_too(asked):
     tactics = (*CLEAN.tactics, "end\naxiom bad : False")
     assert "a claim" in session.check([replace(CLEAN, tactics=tactics)]).text
     assert "plain name" in session.check([replace(CLEAN, name="a : P\naxiom b")]).text
+
+
+@pytest.mark.parametrize("field", ["binders", "body", "type"])
+@pytest.mark.parametrize(
+    "text", ["\naxiom bad : False", " sorry", "; exact h", "@[simp]"],
+    ids=["line", "sorry", "second", "attribute"],
+)  # fmt: skip
+def test_a_definition_holds_no_command_either(asked, field, text):
+    with pytest.raises(LookupError):
+        session.check([DEFINED, CLEAN])
+    wrong = session.check([replace(DEFINED, **{field: getattr(DEFINED, field) + text}), CLEAN])
+    assert wrong.subject == "a sum"
+    assert "may not be part of a claim" in wrong.text
