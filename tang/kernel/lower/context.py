@@ -44,6 +44,14 @@ class Recipe:
 
 
 @dataclass(frozen=True, slots=True)
+class Held:
+    """A result that a thread has in registers: by coordinates, and in which format."""
+
+    precision: Precision
+    at: Callable[[tuple[Value, ...]], Value]
+
+
+@dataclass(frozen=True, slots=True)
 class Place:
     """Where an inlined node is wanted: coordinates by point dim, those along the static axes.
 
@@ -102,7 +110,7 @@ class Context:
     used: tuple[Read, ...] = ()
     recipes: Mapping[str, Recipe] = field(default_factory=dict)
     recompute: Recompute = never_recomputed
-    held: Mapping[Ref, Callable[[tuple[Value, ...]], Value]] = field(default_factory=dict)
+    held: Mapping[Ref, Held] = field(default_factory=dict)
     promotion: Promotion | None = None
 
     @property
@@ -112,10 +120,7 @@ class Context:
 
     def has_format_of(self, buffer: Buffer) -> bool:
         """Whether reals in registers are numbers of the buffer's format; names do not tell that."""
-        own = self.precision.conversion
-        mine = FORMATS[self.accumulate.value] if own is None else own.format
-        theirs = buffer.conversion
-        return mine == (FORMATS.get(buffer.type.value) if theirs is None else theirs.format)
+        return has_format_of(self.precision, buffer)
 
     def rounded(self, value: Value) -> Value:
         """A result of f32 arithmetic as a number of the node's own format."""
@@ -245,3 +250,10 @@ def linear_form(coords: tuple[Affine, ...], shape: tuple[Poly, ...]) -> Affine:
     for c, stride in zip(coords, row_major(shape), strict=True):
         total = total + c.scale(stride)
     return total
+
+
+def has_format_of(precision: Precision, buffer: Buffer) -> bool:
+    """Whether reals of that precision are numbers of the buffer's format."""
+    own, theirs = precision.conversion, buffer.conversion
+    mine = FORMATS[precision.type.value] if own is None else own.format
+    return mine == (FORMATS.get(buffer.type.value) if theirs is None else theirs.format)

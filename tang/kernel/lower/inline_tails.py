@@ -6,16 +6,14 @@ of reads. Relies on contexts and on results as functions of coordinates. It stor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tang.ir.graph import Comprehension
 from tang.ir.view import Ref
 from tang.kernel.lower import results
 from tang.kernel.lower.build import Value
-from tang.kernel.lower.context import THREAD, Context, Recipe
-
-Held = Mapping[Ref, Callable[[tuple[Value, ...]], Value]]
+from tang.kernel.lower.context import THREAD, Context, Held, Recipe
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +25,7 @@ class Tail:
     targets: tuple[str, ...]
 
 
-def tail_context(ctx: Context, tail: Tail, held: Held) -> Context:
+def tail_context(ctx: Context, tail: Tail, held: Mapping[Ref, Held]) -> Context:
     """The context of an epilogue in the kernel of a node with the same points."""
     node = tail.recipe.node
     pairs = zip(ctx.node.point, node.point, strict=True)

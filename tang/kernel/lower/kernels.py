@@ -21,7 +21,7 @@ from tang.kernel import ir as k
 from tang.kernel.lower import address, cooperative, inline, inline_tails, reads, results, state
 from tang.kernel.lower.build import Builder, Value
 from tang.kernel.lower.cleanup import without_dead_code
-from tang.kernel.lower.context import CHUNK, Context, Recipe
+from tang.kernel.lower.context import CHUNK, Context, Held, Recipe
 from tang.kernel.lower.inline_tails import Tail
 from tang.kernel.lower.names import Names
 from tang.kernel.lower.ranges import INT32, Range, Sizes, below, point
@@ -260,14 +260,15 @@ def _store_map(ctx: Context, stored: tuple[str, ...], known: tuple[str, ...]) ->
 
 def _compute_tails(ctx: Context, task: Task, result: Callable[[str, Coords], Value]) -> None:
     """Compute and store the epilogues, each with the results of those before it in registers."""
-    held: dict[Ref, Callable[[Coords], Value]] = {
-        Ref(ctx.node.name, name): partial(_along_axes, ctx.node, name, result) for name in task.held
+    held = {
+        Ref(ctx.node.name, name): Held(ctx.precision, partial(_along_axes, ctx.node, name, result))
+        for name in task.held
     }
     for tail in task.tails:
         inner = inline_tails.tail_context(ctx, tail, held)
         values = _store_map(inner, tail.stored, tail.targets)
         for name, value in values.items():
-            held[Ref(inner.node.name, name)] = partial(_at_point, value)
+            held[Ref(inner.node.name, name)] = Held(inner.precision, partial(_at_point, value))
 
 
 def _along_axes(

@@ -17,10 +17,11 @@ from tang.ir.view import GATHERED, Affine, Interval, Read, Ref, View, is_gathere
 from tang.kernel import ir as k
 from tang.kernel.lower import address
 from tang.kernel.lower.build import Value
-from tang.kernel.lower.context import Context, Place
+from tang.kernel.lower.context import Context, Place, has_format_of
 from tang.kernel.lower.ranges import INT32, Range, below
 from tang.kernel.lower.values import read_range
 from tang.kernel.plan import Buffer
+from tang.kernel.schedule import Precision
 
 
 def read_value(ctx: Context, read: Read) -> Value:
@@ -125,17 +126,18 @@ def _loaded(ctx: Context, buffer: Buffer, value: Value) -> Value:
     return value if known else ctx.rounded(value)
 
 
-def _as_stored(ctx: Context, buffer: Buffer, value: Value) -> Value:
-    """A real rounded as the buffer's numbers are, where machines do not do so by themselves."""
-    return value if buffer.conversion is None else ctx.converted(value, buffer.conversion)
+def _as_stored(ctx: Context, buffer: Buffer, value: Value, own: Precision) -> Value:
+    """A real of that precision rounded as the buffer's numbers are, unless it is one of them."""
+    if buffer.conversion is None or has_format_of(own, buffer):
+        return value
+    return ctx.converted(value, buffer.conversion)
 
 
 def store(ctx: Context, buffer: Buffer, at: Value, value: Value) -> None:
     """Emit the store of a register value, converted to the buffer's type."""
     b = ctx.builder
     param = ctx.param(buffer, writable=True)
-    if not ctx.has_format_of(buffer):
-        value = _as_stored(ctx, buffer, value)
+    value = _as_stored(ctx, buffer, value, ctx.precision)
     if value.expr.type is not param.type:
         value = b.converted(param.type, value, value.range)
     exprs = [b.settled(v, b.depth).expr for v in (at, value)]
@@ -312,7 +314,7 @@ def _recomputed(ctx: Context, read: Read, coords: tuple[Affine, ...], pinned: in
     if ctx.validated and is_plain(read.view):
         ground = min(ground, ctx.ground) if _is_proved(ctx, read) else ctx.ground
     place = Place(point, axes, _targets(ctx, read, lead), ground)
-    return recalled(ctx, read.source, ctx.recompute(ctx, read.source, place))
+    return recalled(ctx, read.source, ctx.recompute(ctx, read.source, place), recipe.precision)
 
 
 def _coordinate(ctx: Context, form: Affine, extent: Poly, pinned: int) -> Value:
@@ -331,8 +333,8 @@ def _coordinate(ctx: Context, form: Affine, extent: Poly, pinned: int) -> Value:
     return Value(value.expr, depth, r, value.height)
 
 
-def recalled(ctx: Context, ref: Ref, value: Value) -> Value:
-    """A result in the register type of the kernel, as if stored in its format and loaded."""
+def recalled(ctx: Context, ref: Ref, value: Value, own: Precision) -> Value:
+    """A result of that precision in the kernel's register type, as if stored and loaded."""
     b, buffer = ctx.builder, ctx.tensors[ref]
     if buffer.sort is INDEX:
         b.demand(value.range)
@@ -340,7 +342,7 @@ def recalled(ctx: Context, ref: Ref, value: Value) -> Value:
     if buffer.sort is not REAL:
         return value
     if buffer.conversion is not None:
-        value = _as_stored(ctx, buffer, b.let(value))
+        value = _as_stored(ctx, buffer, b.let(value), own)
     for kind in (buffer.type, ctx.accumulate):
         if value.expr.type is not kind:
             value = b.converted(kind, b.let(value))
@@ -350,5 +352,6 @@ def recalled(ctx: Context, ref: Ref, value: Value) -> Value:
 def _held_value(ctx: Context, read: Read) -> Value:
     """A result of this very point that the thread still has."""
     coords = tuple(address.form_value(ctx, c) for c in read.view.coords)
-    value = recalled(ctx, read.source, ctx.held[read.source](coords))
+    held = ctx.held[read.source]
+    value = recalled(ctx, read.source, held.at(coords), held.precision)
     return ctx.builder.let(value, read.source.node)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import tang as tg
+from tang.budget import emulate
 from tang.emulator.replay import replay
 from tang.errors import LimitError
 from tang.kernel.ir import BF16
@@ -41,6 +42,24 @@ def test_an_inlined_node_that_computes_something_else_is_found(monkeypatch):
     monkeypatch.setattr("tang.verify.places.lower", lambda _, schedule: lower(wrong, schedule))
     (finding,) = placed("inline").findings
     assert (finding.rung, finding.verdict, finding.origin) == (Rung.LOWER, Verdict.WRONG, "places")
+
+
+@pytest.mark.parametrize("place", ["inline", "epilogue"])
+def test_an_infinity_written_in_a_saturating_node_stays_one_wherever_it_is_read(place):
+    """It is a number of the node's format, which nothing rounds on its way to memory."""
+    i = tg.dims("i")
+    x = tg.input("x", (6,))
+    whole = tg.compute("whole", i, x[i] + x[i])
+    part = tg.compute("part", i, tg.select(whole[i] < 5, whole[i], np.inf))
+    graph = tg.Graph(y=tg.compute("y", i, part[i] * 0.5))
+    narrow = NodeSchedule(storage=BF16, accumulate=BF16, rounding="rna", overflow="saturate")
+    read = "y" if place == "epilogue" else "part"
+    schedule = Schedule(nodes=(("part", narrow), ("y", NodeSchedule())))
+    nodes = tuple((n, replace(s, place=place) if n == read else s) for n, s in schedule.nodes)
+    report = verify(graph, DATA, (), schedule=replace(schedule, nodes=nodes), rules=())
+    assert report.ok, report.to_text()
+    found = emulate(graph, DATA, replace(schedule, nodes=nodes), rules=())["y"]
+    assert found.tolist() == [1.0, 2.0, np.inf, np.inf, np.inf, np.inf]
 
 
 @pytest.mark.parametrize(("value", "found"), [(np.nan, False), (1.0, True)])
