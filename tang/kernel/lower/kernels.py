@@ -349,12 +349,12 @@ def _store_partials(ctx: Context, task: Task, slots: dict[int, Slot], seen: k.Va
             at = address.linear_index(ctx, _coordinates(dims, c.axes), buffer.shape)
             reads.store(ctx, buffer, at, value)
     if seen is not None and partials.seen is not None:
-        at = _seen_index(ctx, partials.seen)
+        at = _seen_index(ctx, task, partials.seen)
         reads.store(ctx, partials.seen, at, Value(seen, b.depth))
 
 
-def _seen_index(ctx: Context, buffer: Buffer) -> Value:
-    dims = (CHUNK, *(d.name for d in ctx.node.point))
+def _seen_index(ctx: Context, task: Task, buffer: Buffer) -> Value:
+    dims = (CHUNK, *(d.name for d in task.dims))
     return address.linear_index(ctx, _coordinates(dims, ()), buffer.shape)
 
 
@@ -363,7 +363,7 @@ def _chunk_seen(ctx: Context, task: Task) -> list[Value]:
     if task.partials is None or task.partials.seen is None:
         return []
     buffer = task.partials.seen
-    return [reads.load(ctx, buffer, _seen_index(ctx, buffer))]
+    return [reads.load(ctx, buffer, _seen_index(ctx, task, buffer))]
 
 
 def _partial_reader(ctx: Context, task: Task) -> Reader:

@@ -124,11 +124,15 @@ def _lower_node(work: _Lowering, node: Comprehension) -> None:
     together = tuple(n for n in targets if n not in apart)
     tails = _tails(work, node)
     if together or tails:
-        _main_kernels(work, node, together, tails)
+        taken = work.places.held.get(node.name, frozenset())
+        held = tuple(n for n in node.output_names() if Ref(node.name, n) in taken)
+        main = kernels.Task(
+            node, node.name, "point", node.point, together, schedule, held=held, tails=tails
+        )
+        _add_kernels(work, main)
     for dims in dict.fromkeys(apart.values()):
         group = tuple(n for n in targets if apart.get(n) == dims)
-        name = work.kernel_names.fresh(f"{node.name}_state")
-        _launch(work, kernels.Task(node, name, "point", dims, group, schedule))
+        _add_kernels(work, kernels.Task(node, f"{node.name}_state", "point", dims, group, schedule))
 
 
 def _tails(work: _Lowering, node: Comprehension) -> tuple[Tail, ...]:
@@ -164,23 +168,23 @@ def dims_apart(work: _Lowering, node: Comprehension, name: str) -> tuple[Dim, ..
     return None if all(work.sizes.never_empty(d.extent) for d in missing) else dims
 
 
-def _main_kernels(
-    work: _Lowering, node: Comprehension, targets: tuple[str, ...], tails: tuple[Tail, ...]
-) -> None:
-    schedule = work.chosen[node.name]
-    lanes = 1 if node.monoid is None or not node.reduce else schedule.lanes
-    taken = work.places.held.get(node.name, frozenset())
-    held = tuple(n for n in node.output_names() if Ref(node.name, n) in taken)
-    main = kernels.Task(
-        node, "", "point", node.point, targets, schedule, lanes=lanes, held=held, tails=tails
-    )
-    if schedule.split == 1 or node.monoid is None or not node.reduce:
-        _launch(work, replace(main, name=work.kernel_names.fresh(node.name)))
+def _add_kernels(work: _Lowering, task: kernels.Task) -> None:
+    """The kernels of a task in the order of its schedule: one, or partials and their combination.
+
+    The order of a sum is the schedule's, whichever dims its results have.
+    """
+    node, schedule = task.node, task.schedule
+    if node.monoid is None or not node.reduce:
+        _launch(work, replace(task, name=work.kernel_names.fresh(task.name)))
         return
-    partials = _partial_buffers(work, node, node.monoid, main.results, schedule)
-    for role, team in (("partial", lanes), ("combine", 1)):
-        name = work.kernel_names.fresh(f"{node.name}_{role}")
-        _launch(work, replace(main, name=name, role=role, partials=partials, lanes=team))
+    if schedule.split == 1:
+        name = work.kernel_names.fresh(task.name)
+        _launch(work, replace(task, name=name, lanes=schedule.lanes))
+        return
+    partials = _partial_buffers(work, task, node.monoid)
+    for role, team in (("partial", schedule.lanes), ("combine", 1)):
+        name = work.kernel_names.fresh(f"{task.name}_{role}")
+        _launch(work, replace(task, name=name, role=role, partials=partials, lanes=team))
 
 
 def _launch(work: _Lowering, task: kernels.Task) -> None:
@@ -193,17 +197,12 @@ def _launch(work: _Lowering, task: kernels.Task) -> None:
     work.launches.append(kernels.launch_of(task, world))
 
 
-def _partial_buffers(
-    work: _Lowering,
-    node: Comprehension,
-    monoid: Monoid,
-    targets: tuple[str, ...],
-    schedule: NodeSchedule,
-) -> kernels.Partials:
+def _partial_buffers(work: _Lowering, task: kernels.Task, monoid: Monoid) -> kernels.Partials:
     """One buffer per component, with the chunk as its first dimension; `seen` for a semigroup."""
+    node, schedule = task.node, task.schedule
     chunks = poly(schedule.split)
     found: dict[int, Buffer] = {}
-    for i in components_for(monoid, targets):
+    for i in components_for(monoid, task.results):
         c = monoid.components[i]
         dims = (d.extent for d in work.dims[node.name][c.name])
         shape = (chunks, *dims, *(poly(monoid.axis_size(a)) for a in c.axes))
@@ -214,7 +213,7 @@ def _partial_buffers(
         found[i] = Buffer(name, shape, c.sort, kind, Role.TEMPORARY, conversion=rounding)
     seen = None
     if monoid.identity is None:
-        shape = (chunks, *(d.extent for d in node.point))
+        shape = (chunks, *(d.extent for d in task.dims))
         name = work.names.fresh(f"{node.name}_seen_partial")
         seen = Buffer(name, shape, BOOL, k.BOOL, Role.TEMPORARY)
     work.buffers += [*found.values(), *([seen] if seen else [])]
