@@ -75,9 +75,9 @@ def binade(value: Value) -> Value:
 
 
 def total(op: str, x: Values, e: Values, value: Value, shadow: Value, own: Own) -> Value:
-    """The bound of a result: propagated, plus its rounding; 0 where both sides are one infinity.
+    """The bound of a result: propagated, plus its rounding; 0 at an infinity or NaN that is exact.
 
-    Infinite where nothing is known, also where only one of value and shadow is finite: a domain
+    Infinite where nothing is known, also where one of value and shadow is not finite: a domain
     was left, as by √(x − e) < 0, or a format overflowed.
     """
     grow, k, least = own
@@ -89,9 +89,29 @@ def total(op: str, x: Values, e: Values, value: Value, shadow: Value, own: Own) 
     known = np.isfinite(bound) & np.isfinite(shadow)
     if not known.all():
         same = (value == shadow) | (np.isnan(value) & np.isnan(shadow))
-        unknown = np.where(~np.isfinite(value) & same, 0.0, math.inf)
-        bound = np.where(known, bound, unknown)
+        exact = ~np.isfinite(value) & same & _is_exactly_no_number(op, x, e)
+        bound = np.where(known, bound, np.where(exact, 0.0, math.inf))
     return bound
+
+
+def _is_exactly_no_number(op: str, x: Values, e: Values) -> Value:
+    """Whether a result that is no finite number is none in exact arithmetic either.
+
+    Two infinities may both be overflows: f64 has a largest number too. So an operand must be
+    infinite or NaN itself, or the operation undefined or a pole there, and the errors of operands
+    must not change which.
+    """
+    if op in ("sqrt", "log", "log2"):
+        off = x[0] + e[0] < 0 if op == "sqrt" else (x[0] + e[0] < 0) | ((x[0] == 0) & (e[0] == 0))
+        return off | (~np.isfinite(x[0]) & (e[0] == 0))
+    settled, wild = True, False
+    for operand, bound in zip(x, e, strict=True):
+        least = np.inf if op in ("add", "sub") else np.abs(operand)
+        settled = settled & ((bound == 0) | (bound < least))
+        wild = wild | ~np.isfinite(operand)
+    if op == "div":
+        wild = wild | (x[1] == 0)
+    return settled & wild
 
 
 def _without_zeros(rounded: Value, x: Values, e: Values) -> Value:
@@ -144,17 +164,18 @@ def _fma(a: Value, b: Value, c: Value, ea: Value, eb: Value, ec: Value) -> Value
 
 
 def _exp2(x: Value, e: Value) -> Value:
-    """2^x·(2^e − 1)."""
-    return np.exp2(x) * np.expm1(e * math.log(2)) * (1 + SHADOW_FUNCTION)
+    """2^(x + e)·(1 − 2^−e): 2^x may underflow where 2^(x + e) does not."""
+    return -np.exp2(x + e) * np.expm1(-e * math.log(2)) * SLACK
 
 
 def _exp(x: Value, e: Value) -> Value:
-    return np.exp(x) * np.expm1(e) * (1 + SHADOW_FUNCTION)
+    return -np.exp(x + e) * np.expm1(-e) * SLACK
 
 
 def _log(x: Value, e: Value) -> Value:
-    """−log(1 − e/x), the larger side."""
-    return np.where(np.abs(x) > e, -np.log1p(-np.minimum(e / np.abs(x), 1.0)), math.inf)
+    """log(x/(x − e)) = log(1 + e/(x − e)), the larger side."""
+    room = np.abs(x) - e
+    return np.where(room > 0, np.log1p(e / room), math.inf)
 
 
 def _log2(x: Value, e: Value) -> Value:

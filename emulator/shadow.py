@@ -124,6 +124,7 @@ def _comparison(op: str, type_: Type, site: Site) -> Callable[..., Any]:
     test = formats.function(op, type_)
 
     def compare(m: Machine, a: Shadowed, b: Shadowed) -> Value:
+        _doubt(m, a, b)
         taken, other = test(a.value, b.value), test(a.shadow, b.shadow)
         flipped = taken != other
         if flipped.any():
@@ -135,6 +136,7 @@ def _comparison(op: str, type_: Type, site: Site) -> Callable[..., Any]:
 
 def _isnan(site: Site) -> Callable[..., Any]:
     def isnan(m: Machine, a: Shadowed) -> Value:
+        _doubt(m, a)
         taken = np.isnan(a.value)
         flipped = taken != np.isnan(a.shadow)
         if flipped.any():
@@ -146,6 +148,7 @@ def _isnan(site: Site) -> Callable[..., Any]:
 
 def _floor(site: Site) -> Callable[..., Shadowed]:
     def floor(m: Machine, a: Shadowed) -> Shadowed:
+        _doubt(m, a)
         value = np.floor(a.value)
         wide, other = _wide(value), np.floor(a.shadow)
         flipped = (wide != other) & ~(np.isnan(wide) & np.isnan(other))
@@ -158,11 +161,20 @@ def _floor(site: Site) -> Callable[..., Shadowed]:
 
 
 def _to_int(m: Machine, type_: Type, value: Shadowed, site: Site) -> Value:
+    _doubt(m, value)
     wide = _wide(value.value)
     flipped = (wide != np.floor(value.shadow)) & ~np.isnan(wide)
     if flipped.any():
         record_flip(m, site, "convert", flipped, (wide, value.shadow), value.bound)
     return formats.to_int(m, type_, value.value, site)
+
+
+def _doubt(m: Machine, *operands: Shadowed) -> None:
+    """Taint where a shadow is no number and nothing is known of it: f64 may have overflowed."""
+    for x in operands:
+        wild = ~np.isfinite(x.shadow)
+        if wild.any():
+            m.add_taint(wild & (x.bound == np.inf))
 
 
 def record_flip(
@@ -286,8 +298,8 @@ def moved(value: Value, x: Shadowed) -> Shadowed:
     distance = np.abs(_wide(value) - _wide(x.value))
     bound = np.asarray(distance * SLACK + x.bound)
     known = np.isfinite(bound) & np.isfinite(x.shadow) & np.isfinite(value)
-    same = (value == x.shadow) | (np.isnan(value) & np.isnan(x.shadow))
-    unknown = np.where(~np.isfinite(value) & same, 0.0, np.inf)
+    same = ((value == x.value) & (value == x.shadow)) | (np.isnan(value) & np.isnan(x.shadow))
+    unknown = np.where(~np.isfinite(value) & same, x.bound, np.inf)
     return Shadowed(value, x.shadow, np.where(known, bound, unknown)[()])
 
 
