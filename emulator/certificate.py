@@ -25,6 +25,7 @@ from tang.errors import BudgetError
 VERSION: Final = 2
 SPECIALS: Final = ("inf", "-inf", "nan")
 STRENGTHS: Final = ("shape", "range", "data")
+NO_REALS: Final = "holds no reals"
 PROVENANCE: Final = ("spec", "exhaustive", "tested", "assumed")
 
 Parameter = int | float | str | bool
@@ -110,7 +111,8 @@ class NodeBound:
     step       whose claim it is;  format  of storage, "" for indices and bools
     lo, hi     of the exact values; error  E ≥ |computed − exact|
     relative   c·u of |computed − exact| ≤ c·u·T + absolute, where T is the magnitude
-    overflow   "cannot overflow" or what may happen where;  nan, underflow  likewise
+    overflow   "cannot overflow" or what may happen where;  nan, underflow  likewise, and
+               NO_REALS where there is no format that could underflow
     vacuous    the bound is not smaller than the largest value itself, or infinite
     reason     why it is vacuous, or ""
     """

@@ -17,6 +17,7 @@ import flint
 from flint import arb
 
 from tang.emulator.certificate import (
+    NO_REALS,
     PROVENANCE,
     SPECIALS,
     STRENGTHS,
@@ -245,12 +246,12 @@ def _check_bound(c: Certificate, b: NodeBound) -> None:
     _require(vacuous or not b.reason, f"{where}: there is a reason for what is not so")
     formats = {f.name: f for f in c.formats}
     _require(b.format in ("", *formats), f"{where}: unknown format {b.format!r}")
+    _require((b.underflow == NO_REALS) == (not b.format), f"{where}: underflow without a format")
     if b.underflow == "cannot underflow":
-        least = formats[b.format].emin if b.format else -(10**6)
         large = claim.empty or (claim.lo == claim.hi == 0) or bool(
-            nearest(own) - own.error >= two_to(least)
+            nearest(own) - own.error >= two_to(formats[b.format].emin)
         )  # fmt: skip
-        _require(large or not b.format, f"{where}: underflow is not excluded")
+        _require(large, f"{where}: underflow is not excluded")
     sure = "nan" not in claim.special and claim.absolute < math.inf
     _require(b.nan != "cannot be NaN" or sure, f"{where}: NaN is not excluded")
     promised = b.overflow == "cannot overflow"

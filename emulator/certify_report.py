@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from tang.emulator.certificate import Certificate, Claim, NodeBound, Step
+from tang.emulator.certificate import NO_REALS, Certificate, Claim, NodeBound, Step
 from tang.emulator.certify_arithmetic import Trail
 from tang.ir.view import Ref
 
@@ -53,7 +53,9 @@ def _overflow(trail: Trail, step: int, cause: str) -> str:
 
 
 def _underflow(trail: Trail, c: Claim, format: str) -> str:
-    if not format or c.empty:
+    if not format:
+        return NO_REALS
+    if c.empty:
         return "cannot underflow"
     smallest = 2.0 ** trail.formats[format].emin
     nearest = 0.0 if c.lo <= 0 <= c.hi else min(abs(c.lo), abs(c.hi))

@@ -9,6 +9,7 @@ import pytest
 from certified_programs import PROGRAMS, schedule_of
 from tampering import at, changed, leaves, others, without_one
 
+import tang as tg
 from tang.emulator import (
     certificate_from_json,
     certificate_to_json,
@@ -119,3 +120,27 @@ def test_a_certificate_of_another_program_or_schedule_is_refused():
     assert not check_certificate(made, other, schedule)
     with pytest.raises(BudgetError, match="both the program and its schedule"):
         check_certificate(made, graph)
+
+
+def test_a_row_without_its_format_promises_no_underflow(case):
+    """Not even without the program: where there is no format, nothing holds the promise."""
+    _, _, data = case
+    emptied = changed(data, ("nodes", 0, "format"), "")
+    for text in ("cannot underflow", at(data, ("nodes", 0, "underflow"))):
+        bad = sealed(changed(emptied, ("nodes", 0, "underflow"), text))
+        assert refused(bad).endswith("underflow without a format")
+    kept = sealed(changed(data, ("nodes", 0, "underflow"), "holds no reals"))
+    assert refused(kept).endswith("underflow without a format")
+
+
+def test_indices_and_bools_hold_no_reals_and_their_certificate_is_accepted():
+    i, r = tg.dims("i r")
+    x = tg.input("x", (4, 8))
+    less = tg.compute("less", (i, r), x[i, r] < 0.5)
+    graph = tg.Graph(at=tg.argmax(x, axis=1), less=less, y=tg.compute("y", i, x[i, 0] + 1))
+    made = certify(graph, Schedule(), {}, {"x": (1.0, 2.0)})
+    words = {b.node: b.underflow for b in made.nodes if b.output in ("index", "value")}
+    assert words["less"] == "holds no reals"
+    assert words["y"] == "cannot underflow"
+    assert check_certificate(made)
+    assert check_certificate(made, graph, Schedule())
