@@ -33,6 +33,11 @@ from tang.kernel.schedule import Schedule, name_of
 Array = npt.NDArray[Any]
 
 KINDS: Final = ("equality", "shape", "range", "data", "none")
+_SCOPE: Final = {
+    "shape": "for all inputs that overflow nowhere",
+    "range": "for all inputs in these ranges",
+    "data": "for these inputs, in this order of sums",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +65,11 @@ class Tolerance:
     def plain(self) -> float:
         """atol for tests that know no T: the tolerance at the largest T of the inputs at hand."""
         return self.atol + (self.scale * self.largest if self.scale else 0.0)
+
+    @property
+    def scope(self) -> str:
+        """Of which inputs it speaks; "" where that is no question."""
+        return _SCOPE.get(self.kind, "")
 
     def formula(self) -> str:
         """What is allowed, in a line."""

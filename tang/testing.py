@@ -199,7 +199,8 @@ def _allowed(name: str, expected: Array, test: _Test) -> tuple[Array, tuple[str,
         why = "; ".join(tolerance.derivation)
         raise BudgetError(f"no tolerance of {name!r} can be derived ({why}): pass a budget=")
     terms = test.terms_of(name, through=True) if tolerance.scale else None
-    lines = (tolerance.formula(), *tolerance.derivation)
+    first = f"{tolerance.formula()}   {tolerance.scope}".rstrip()
+    lines = (first, *tolerance.derivation)
     return allowed_by(tolerance, expected, terms), lines, 100.0
 
 

@@ -95,13 +95,6 @@ def _text(t: Tolerance, source: str) -> str:
     if t.kind == "shape" and t.scale:
         lines.append(f"  T is at most {t.largest:.6g} on {source}, so without T:")
     if t.kind not in ("equality", "none"):
-        lines.append(f"  atol={t.plain:.3g} rtol={t.rtol:.3g}   {_SCOPE[t.kind]}")
+        lines.append(f"  atol={t.plain:.3g} rtol={t.rtol:.3g}   {t.scope}")
     lines.append("  derivation:")
     return "\n".join((*lines, *(f"    {line}" for line in t.derivation)))
-
-
-_SCOPE = {
-    "shape": "for all inputs that overflow nowhere",
-    "range": "for all inputs in these ranges",
-    "data": "for these inputs, in this order of sums",
-}

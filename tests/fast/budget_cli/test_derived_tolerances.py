@@ -38,6 +38,7 @@ def test_a_missing_term_fails_and_the_message_has_place_values_and_derivation(ma
     wrong[2, 3] -= DATA["A"][2, 7] * DATA["B"][7, 3]
     with pytest.raises(AssertionError) as told:
         assert_within(wrong, EXACT, graph=matmul, inputs=DATA)
+    assert "   for all inputs that overflow nowhere\n" in str(told.value)
     text = str(told.value)
     assert text.startswith(f"C[2, 3] is {float(wrong[2, 3])!s}, expected {EXACT[2, 3]!s}: ")
     assert "1 of 30 elements are over" in text
