@@ -90,7 +90,9 @@ class Evaluator:
             return trail.add("compare", *args, op=name)
         if name in ("and", "or"):
             return trail.add("logic", *args, op=name)
-        if name in ("isnan", "not", "floor", "abs", "max", "min", "to_index"):
+        if name == "floor":
+            return self._floor(args[0])
+        if name in ("isnan", "not", "abs", "max", "min", "to_index"):
             return trail.add(name, *args)
         if name == "to_real":
             return self._to_real(args[0])
@@ -115,6 +117,12 @@ class Evaluator:
         limit = min(2.0 ** a.trail.formats[r.format].p for r in a.roundings)
         largest = min(a.trail.formats[r.format].largest for r in a.roundings)
         return step if c.size + c.error <= min(limit, largest) else a.rounded(step)
+
+    def _floor(self, step: int) -> int:
+        """Exact where the largest number is whole: ⌊−7.5⌋ is none of e2m3, which ends there."""
+        a, found = self.a, self.a.trail.add("floor", step)
+        whole = all(a.trail.formats[r.format].largest % 1 == 0 for r in a.roundings)
+        return found if whole else a.rounded(found)
 
     def _select(self, args: list[int], operands: tuple[Expr, ...]) -> int:
         trail = self.a.trail

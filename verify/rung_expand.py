@@ -114,7 +114,11 @@ def packed_findings(
         profile=profile,
         native=native,
     )
-    pairs = {name: (array, done.buffers[name]) for name, array in held.items()}
+    touched = {name: expanded.written[name] | done.written[name] for name in held}
+    pairs = {
+        name: (array, np.where(touched[name], done.buffers[name], array))
+        for name, array in held.items()
+    }  # what nobody wrote holds nothing: a node without points leaves its partial states so
     said = "buffer {name} holds other numbers as {format} codes"
     return _first_changed(plan, pairs, said, ("numbers", "codes"), "codes")
 

@@ -21,6 +21,7 @@ from tang.kernel.lower.build import Value, constant
 from tang.kernel.lower.context import Context
 from tang.kernel.lower.ranges import EFFECT, INT32, INT64, Range, point
 from tang.kernel.lower.values import chosen_range, fold_range, is_data
+from tang.kernel.narrow import Conversion
 
 Argument = Callable[[int], Value]
 State = Callable[[int, int, tuple[Value, ...]], Value]
@@ -83,7 +84,7 @@ class Evaluator:
             return RULES[name]
         if e.sort is INDEX and name in EFFECT:
             return lambda ev, e, a: _integer(ev.ctx, name, e, a)
-        if name in EXACT:
+        if is_exact(name, self.ctx.precision.conversion):
             return lambda ev, e, a: ev.ctx.builder.op(ev.ctx.type_of(e.sort), name, *a)
         if name in k.OPS or name in k.MATH:
             return lambda ev, e, a: _arithmetic(ev.ctx, name, e, a)
@@ -122,8 +123,14 @@ class Evaluator:
         return r
 
 
-EXACT: Final = ("neg", "floor")
-"""Operations over reals whose results every format holds that holds the operands."""
+def is_exact(name: str, conversion: Conversion | None) -> bool:
+    """Whether a format holds the results of an operation over reals wherever it holds the operands.
+
+    It does not hold ⌊−7.5⌋ where 7.5 is the largest number, as in e2m3.
+    """
+    if name == "floor":
+        return conversion is None or conversion.format.largest.denominator == 1
+    return name == "neg"
 
 
 def _arithmetic(ctx: Context, name: str, e: Expr, a: list[Value]) -> Value:
