@@ -10,9 +10,14 @@ from tang.emulator import certify, check_certificate
 from tang.errors import BudgetError
 from tang.fuzz import draw_case
 from tang.fuzz.precisions import formats_in
-from tang.kernel.ir import F32, F64
+from tang.ir.expr import REAL, apply, arg, named
+from tang.ir.extent import poly
+from tang.ir.graph import Comprehension, Dim, Graph, Input, Output
+from tang.ir.monoids import LOGSUMEXP
+from tang.ir.view import Read, Ref, View, variable
+from tang.kernel.ir import BF16, F16, F32, F64
 from tang.kernel.narrow import USUAL
-from tang.kernel.schedule import Schedule
+from tang.kernel.schedule import NodeSchedule, Schedule
 
 
 def ranges_of(case):
@@ -31,7 +36,6 @@ DRAWS = [(91, n) for n in (0, 1, 4, 7, 11, 16, 20)] + [
     (91, 110),  # NaN among the reference's errors
     (91, 187),  # inputs beyond the format that stores them
     (91, 238),  # an infinity times a number that its format rounds to 0
-    (1234, 418),  # a logsumexp of +inf alone
 ]
 
 
@@ -53,6 +57,25 @@ def test_runs_are_refused_by_name():
     assert case.schedule.of("n3").promote
     with pytest.raises(BudgetError, match="n3: it folds in runs"):
         certify(case.graph, case.schedule, case.sizes, ranges_of(case))
+
+
+@pytest.mark.parametrize("accumulate", [F32, BF16, F16], ids=str)
+@pytest.mark.parametrize("split", [1, 2])
+def test_a_logsumexp_of_infinity_alone_is_covered(accumulate, split):
+    """Once a draw: the states of one term +inf, of which one chunk has none at all."""
+    body = apply("add", arg(0, REAL), named("inf"))
+    read = Read(Ref("x"), View((variable("r"),)))
+    one = (Dim("i", poly(1)), Dim("r", poly(1)))
+    node = Comprehension("s", one[:1], (read,), (body,), one[1:], (), LOGSUMEXP)
+    names = ("value", *(c.name for c in LOGSUMEXP.components))
+    outputs = tuple(Output(n, Ref("s", n)) for n in names)
+    graph = Graph((Input("x", (poly(1),), REAL),), (node,), outputs)
+    schedule = Schedule(nodes=(("s", NodeSchedule(split=split, accumulate=accumulate)),))
+    certificate = certify(graph, schedule, {}, {"x": (-1.0, 1.0)})
+    assert check_certificate(certificate)
+    with np.errstate(all="ignore"):
+        wrong, _ = compare(graph, schedule, {"x": np.array([-1e-5])}, certificate)
+    assert not wrong, wrong
 
 
 @pytest.mark.parametrize("narrow", [False, True])
