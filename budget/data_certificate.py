@@ -201,13 +201,15 @@ class DataCertificate:
 
 
 def _line(r: DataRow) -> str:
-    ratio = "exact" if r.ratio is None else f"median bound / error {r.ratio:.3g}"
     notes = [f"{n} {word}" for n, word in (
         (r.elements - r.finite, "without a bound"), (r.vacuous, "vacuous"),
         (int((~np.isfinite(r.exact)).sum()), "no numbers in f64"),
         (r.overflows, "overflows"), (r.underflows, "underflows"),
     ) if n]  # fmt: skip
     tail = f"; {', '.join(notes)}, of {r.elements}" if notes else ""
+    if r.elements and not r.finite:
+        return f"{r.name} ({r.format}): nothing is known{tail}"
+    ratio = "exact" if r.ratio is None else f"median bound / error {r.ratio:.3g}"
     return (
         f"{r.name} ({r.format}): error {r.error:.3g}, bound {r.bound:.3g}, largest value "
         f"{r.largest:.3g}, {ratio}, bias {r.bias:+.2f}, most from {r.dominating}{tail}"

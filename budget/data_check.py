@@ -65,9 +65,11 @@ class CheckedData:
     undecided: int
 
     def __str__(self) -> str:
+        nothing = not self.confirmed and self.unbounded + self.undecided > 0
         return (
             f"{self.tensors} tensors: {self.confirmed} elements within their bounds, "
             f"{self.unbounded} without a bound, {self.undecided} undecided"
+            + (": nothing is confirmed" if nothing else "")
         )
 
 

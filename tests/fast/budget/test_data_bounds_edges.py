@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -93,3 +94,18 @@ def test_the_product_of_2_to_x_and_2_to_e_less_1_is_no_bound(
     monkeypatch.setattr(bounds, "_SUPREMA", before)
     with pytest.raises(TangBugError, match="exceeds its derived bound"):
         _row(graph, data, NARROW)
+
+
+def test_a_certificate_without_a_bound_says_that_it_confirms_nothing() -> None:
+    graph, data = _map(lambda x: x * 1.1, x=[1.5, 2.5])
+    certificate = tg.certify(graph, "f32", inputs=data)
+    assert certificate.to_text().startswith("o.value (f32): error ")
+    checked = check_data(certificate.to_json(), graph, data)
+    assert (
+        str(checked) == "1 tensors: 2 elements within their bounds, 0 without a bound, 0 undecided"
+    )
+    rows = [replace(r, bounds=np.full(2, np.inf)) for r in certificate.rows]
+    empty = replace(certificate, rows=tuple(rows))
+    assert empty.to_text() == "o.value (f32): nothing is known; 2 without a bound, of 2"
+    text = str(check_data(empty.to_json(), graph, data))
+    assert text.endswith("2 without a bound, 0 undecided: nothing is confirmed")
