@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from tang.errors import ProofError
 from tang.ir.monoid import Monoid
 from tang.proofs import session, verified
 from tang.proofs.counted import UncountedError, counted_claims
@@ -80,6 +81,8 @@ def check_combine(monoid: Monoid, *, fresh: bool = False) -> Proof:
     A merged monoid is taken apart first: its factors are proved one by one, and
     `Tang.both_assoc` puts them together. The result is cached by content.
     """
+    if not isinstance(monoid, Monoid):
+        raise ProofError(f"check_combine takes a Monoid, not {monoid!r}")
     try:
         found = [*_arguments(monoid)]
     except (TooLargeError, RecursionError) as e:

@@ -28,6 +28,10 @@ WIDEST: Final = 2048
 """A sum of maxima becomes a maximum of at most so many sums."""
 
 
+BOOLEANS: Final = 12
+"""A table has at most so many variables: Lean is asked every row."""
+
+
 def canonical(t: Term) -> Key:
     """A key that two terms share if the tactics of `prove` can equate them."""
     if t.op == "eq":
@@ -41,6 +45,8 @@ def canonical(t: Term) -> Key:
 def same_boolean(a: Term, b: Term) -> bool:
     """Whether two booleans agree for all values of their variables."""
     names = sorted({*_booleans(a), *_booleans(b)})
+    if len(names) > BOOLEANS:
+        raise TooLargeError(f"a law has more than {BOOLEANS} booleans")
     cases = itertools.product((False, True), repeat=len(names))
     known = (dict(zip(names, values, strict=True)) for values in cases)
     return all(_truth(a, k) == _truth(b, k) for k in known)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
@@ -154,12 +154,25 @@ def _entries(m: Monoid, names: Mapping[str, str]) -> list[Entry]:
             dims = {a: number(Fraction(n)) for a, n in zip(c.axes, at, strict=True)}
             identity = None if m.identity is None else Reader(leaf_of, dims)(m.identity[i])
             label = names[c.name] + (f"[{', '.join(map(str, at))}]" if at else "")
-            combine = Reader(leaf_of, dims)(e)
+            combine = Reader(_inside(m, label), dims)(e)
             if not is_finite(combine):
                 raise UnsupportedError("an infinity that two finite states give")
             found.append(Entry(name_of("", i, at), label, i, c.sort is BOOL, combine, identity, e,
                                m.lift[i], dims))  # fmt: skip
     return found
+
+
+def _inside(m: Monoid, label: str) -> Callable[[Expr, tuple[int, ...]], Term]:
+    """`leaf_of` within axes; what is read outside is refused, also where it is multiplied by 0."""
+    sizes = [tuple(m.axis_size(a) for a in c.axes) for c in m.components]
+
+    def leaf(e: Expr, at: tuple[int, ...]) -> Term:
+        _, i = e.payload if isinstance(e.payload, tuple) else (0, 0)
+        if any(not 0 <= x < n for x, n in zip(at, sizes[int(i)], strict=True)):
+            raise UnsupportedError(f"a coordinate outside its axis in {label}")
+        return leaf_of(e, at)
+
+    return leaf
 
 
 def variables(t: Term) -> Iterator[str]:
@@ -182,8 +195,6 @@ def _groups(entries: Sequence[Entry]) -> list[list[int]]:
 
     for i, e in enumerate(entries):
         for name in variables(e.combine):
-            if name[1:] not in place:
-                raise UnsupportedError(f"a coordinate outside its axis in {e.label}")
             group[root(place[name[1:]])] = root(i)
     found: dict[int, list[int]] = {}
     for i in range(len(entries)):

@@ -65,7 +65,9 @@ def _gives_another(e: Entry, side: str) -> NoIdentityError:
     """That a state on this side is not what an entry gives."""
     where = "on the left" if side == "t" else "on the right"
     return NoIdentityError(
-        e.label, f"is no identity: {where} of a state it does not give the state"
+        e.label,
+        f"is no identity, or needs more than ring and lattice laws: {where} of a state it does "
+        "not give the state",
     )
 
 

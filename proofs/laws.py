@@ -8,13 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from tang.proofs.equal import canonical
 from tang.proofs.factor import Entry, Factor
 from tang.proofs.session import Claim
-from tang.proofs.substitute import renamed, substituted
-from tang.proofs.terms import Term
+from tang.proofs.substitute import count, renamed, substituted
+from tang.proofs.terms import Term, TooLargeError
 from tang.proofs.verified import Kinds
+
+LARGEST: Final = 1_000_000
+"""So many operations a side of a law has at most, written out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +63,8 @@ def not_commuting(f: Factor) -> Entry:
 def _equations(
     f: Factor, terms: Mapping[str, Term]
 ) -> Iterator[tuple[str, dict[str, Term], dict[str, Term]]]:
-    """Law → both sides per entry."""
+    """Law → both sides per entry; TooLargeError for terms that would take too long."""
+    _check_size(terms)
     st, tr = _joined(terms, "s", "t"), _joined(terms, "t", "r")
     last = {f"t{e.key}": e.variable("r") for e in f.entries}
     first = {f"s{e.key}": e.variable("s") for e in f.entries}
@@ -70,6 +75,15 @@ def _equations(
     yield "associative", left, right
     if f.monoid.commutative:
         yield "commutative", st, _joined(terms, "t", "s")
+
+
+def _check_size(terms: Mapping[str, Term]) -> None:
+    """Raise TooLargeError unless both sides of associativity can be written out."""
+    alone = {k: count(t, {}) for k, t in terms.items()}
+    for side in "st":
+        sizes = {f"{side}{k}": n for k, n in alone.items()}
+        if any(count(t, sizes) > LARGEST for t in terms.values()):
+            raise TooLargeError(f"a side of its associativity has more than {LARGEST} operations")
 
 
 def _joined(terms: Mapping[str, Term], first: str, second: str) -> dict[str, Term]:

@@ -7,7 +7,7 @@ quotients or exponentials, or an identity that holds one, is no such polynomial.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from tang.proofs.factor import Factor
@@ -54,9 +54,9 @@ def _claims(f: Factor, name: str, subject: str) -> Iterator[Said]:
     """The combine and its identity as lists of entries, what they mean, and their laws."""
     places = {e.key: i for i, e in enumerate(f.entries)}
     names = {f"{s}{k}": f"({s} {i})" for k, i in places.items() for s in "st"}
-    body = ", ".join(text(renamed(e.combine, names)) for e in f.entries)
+    body = _list(renamed(e.combine, names) for e in f.entries)
     states = "(s t : Nat → R)"
-    yield Definition(name, f"{OPERATIONS} {states}", f"[{body}]", "List R", subject, MODULES)
+    yield Definition(name, f"{OPERATIONS} {states}", body, "List R", subject, MODULES)
 
     def law(short: str, goal: str, proof: str) -> Statement:
         return Statement(f"{name}_{short}", RING, "", goal, (f"exact {proof}",), subject, MODULES)
@@ -71,9 +71,14 @@ def _claims(f: Factor, name: str, subject: str) -> Iterator[Said]:
         proof = f"Polynomial.{short} (c := {syntax}) {name}_means_proved (by decide +kernel)"
         yield law(short, f"{goal} (combineBy ({name} (R := K)))", proof)
     if f.monoid.identity is not None:
-        constants = ", ".join(text(e.identity) for e in f.entries if e.identity is not None)
+        constants = _list(e.identity for e in f.entries if e.identity is not None)
         held = f"{name}_constants"
-        yield Definition(held, OPERATIONS, f"[{constants}]", "List R", subject, MODULES)
+        yield Definition(held, OPERATIONS, constants, "List R", subject, MODULES)
         proof = f"Polynomial.identity (c := {syntax}) (e := {held}) {name}_means_proved"
         goal = f"IdentityBelow {len(f.entries)} ({name} (R := K)) {held}"
         yield law("identity", goal, f"{proof} {len(f.entries)} rfl (by decide +kernel)")
+
+
+def _list(terms: Iterable[Term]) -> str:
+    """A list of any length; `[a, b]` of more than 32 entries needs Lean's own library."""
+    return " :: ".join([*map(text, terms), "[]"])

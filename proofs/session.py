@@ -22,6 +22,7 @@ from tang.proofs.store import Store
 
 HEAD: Final = """set_option autoImplicit false
 set_option synthInstance.maxSize 2000
+set_option maxRecDepth 4096
 set_option linter.unusedVariables false
 set_option linter.unusedSectionVars false
 set_option linter.unusedSimpArgs false

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from tang.fuzz.monoids import LAST, MAX_PLUS, PARITY
-from tang.ir.derived import absolute, exp, maximum
-from tang.ir.expr import BOOL, REAL, apply, arg, boolean, index, named, real, state
+from tang.ir.derived import absolute, exp, maximum, select
+from tang.ir.expr import BOOL, REAL, apply, arg, boolean, index, iota, named, real, state
 from tang.ir.monoid import Axis, Component, Monoid
 from tang.ir.monoids import (
     AFFINE_SCAN,
@@ -183,6 +183,25 @@ def test_a_coordinate_outside_its_axis_is_refused():
     assert "outside its axis" in proof.message
 
 
+def test_a_coordinate_outside_its_axis_is_refused_where_nothing_comes_of_it():
+    """What is read there is no finite value, so 0 times it is not 0."""
+    i = iota("i")
+    both = apply("add", state(0, 0, REAL, (i,)), state(1, 0, REAL, (i,)))
+    for far, ok in ((0, True), (1, False)):
+        read = state(0, 0, REAL, (apply("add", i, index(far)),))
+        for e in (
+            apply("add", both, apply("mul", real(0), read)),
+            select(apply("lt", read, real(0)), both, both),
+        ):
+            m = Monoid(
+                "sums", (REAL,), (Component("v", REAL, ("i",)),), (arg(0),), (real(0),), (e,),
+                (Component("value", REAL),), (state(0, 0, REAL, (index(0),)),), True, axes=(AXIS,),
+            )  # fmt: skip
+            proof = check_combine(m)
+            assert proof.ok == ok, proof.message
+    assert "outside its axis" in proof.message
+
+
 def test_lean_refuses_a_law_under_another_name():
     """The names of laws are no tie: what they state is checked."""
     softmax = next(t for t in verified.TEMPLATES if t.combine == "softmax")
@@ -204,3 +223,17 @@ def test_a_boolean_combine_is_judged_by_its_table():
         proof = check_combine(replace(ANY, combine=(e,), identity=None, commutative=False))
         assert not proof.ok
         assert proof.component == "acc"
+
+
+def test_a_table_of_too_many_booleans_is_not_tried():
+    for entries, ok in ((3, True), (5, False)):
+        left, right = ([state(side, i, BOOL) for i in range(entries)] for side in (0, 1))
+        found = [apply("or", a, b) for a, b in zip(left, right, strict=True)]
+        for a, b in zip(left[:-1], right, strict=False):
+            found[-1] = apply("or", found[-1], apply("and", a, b))
+        parts = tuple(Component(f"c{i}", BOOL) for i in range(entries))
+        m = replace(ANY, components=parts, lift=ANY.lift * entries, combine=tuple(found),
+                    identity=None)  # fmt: skip
+        proof = check_combine(m)
+        assert proof.ok == ok, proof.message
+    assert "more than 12 booleans" in proof.message

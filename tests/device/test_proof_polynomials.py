@@ -129,6 +129,40 @@ def test_a_false_promise_is_refused_by_lean_too(monkeypatch):
     assert "Lean refuses acc" in check_combine(second, fresh=True).message
 
 
+def long(entries, *, wrong=False):
+    """Sums, of which the last gains products of neighbours: x ↦ a group of triangular matrices."""
+    left, right = ([state(side, i) for i in range(entries)] for side in (0, 1))
+    sums = [apply("add", a, b) for a, b in zip(left, right, strict=True)]
+    for i in range(entries - 2):
+        sums[-1] = apply("add", sums[-1], apply("mul", left[i], right[i + 1]))
+    sums[-1] = apply("add", sums[-1], apply("mul", left[-1], right[0])) if wrong else sums[-1]
+    components = tuple(Component(f"c{i}", REAL) for i in range(entries))
+    return Monoid(
+        "long", (REAL,), components, (arg(0),) * entries, (real(0),) * entries, tuple(sums),
+        (Component("value", REAL),), (state(0, entries - 1),), False,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("entries", [32, 33, 80])
+def test_a_state_of_many_entries_is_proved_or_refused_by_name(entries):
+    proof = check_combine(long(entries), fresh=True)
+    assert proof.ok, proof.message
+    proof = check_combine(long(entries, wrong=True), fresh=True)
+    assert not proof.ok
+    assert proof.component == f"c{entries - 1}"
+
+
+def test_laws_that_would_take_too_long_are_not_tried():
+    for doublings, ok in ((4, True), (12, False)):
+        many = RIGHT
+        for _ in range(doublings):
+            many = apply("add", many, many)
+        rest = apply("add", many, negated(many))
+        proof = check_combine(polynomial(apply("add", LEFT, rest), commutative=False), fresh=True)
+        assert proof.ok == ok, proof.message
+    assert "associativity has more than 1000000 operations" in proof.message
+
+
 def claims(monkeypatch, m):
     """What Lean is given for a monoid."""
     given = []
@@ -143,8 +177,8 @@ def test_the_statement_is_about_the_exported_text(monkeypatch):
     monkeypatch.undo()
     assert session.check(said, fresh=True) is None
     combine = said[0]
-    assert combine.body == "[(((s 0) + (t 0)) + ((s 0) * (t 0)))]"
-    other = [dataclasses.replace(combine, body="[((s 0) + ((t 0) * (t 0)))]"), *said[1:]]
+    assert combine.body == "(((s 0) + (t 0)) + ((s 0) * (t 0))) :: []"
+    other = [dataclasses.replace(combine, body="((s 0) + ((t 0) * (t 0))) :: []"), *said[1:]]
     assert session.check(other, fresh=True) is not None
 
 

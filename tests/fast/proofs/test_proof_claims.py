@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from tang.proofs import session
+from tang.errors import ProofError
+from tang.proofs import check_combine, session
 from tang.proofs.session import Claim, Definition
 
 CLEAN = Claim(
@@ -62,3 +63,9 @@ def test_a_definition_holds_no_command_either(asked, field, text):
     wrong = session.check([replace(DEFINED, **{field: getattr(DEFINED, field) + text}), CLEAN])
     assert wrong.subject == "a sum"
     assert "may not be part of a claim" in wrong.text
+
+
+@pytest.mark.parametrize("given", [None, "sum"])
+def test_what_is_no_monoid_is_refused_by_name(given):
+    with pytest.raises(ProofError, match=f"takes a Monoid, not {given!r}"):
+        check_combine(given)
