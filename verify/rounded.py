@@ -148,8 +148,12 @@ def _operations(subject: Subject, launch: Launch) -> list[Finding]:
 
 
 def _stores(subject: Subject, launch: Launch) -> list[Finding]:
-    """What is stored in a narrow format was rounded as its conversion says, or as its node does."""
+    """What is stored in a narrow format was rounded as its conversion says, or as its node does.
+
+    Or as an inlined node stores, whose results are numbers of the format already.
+    """
     own = {c.op for c in _conversions(subject, launch.kernel.origin) if c is not None}
+    nearby = [s.stored.conversion for s in _nodes(subject, launch.kernel.origin)]
     params = {p.name: subject.plan.buffer(b) for p, b in _pairs(launch)}
     named = {s.var.name: s.value for s in statements(launch.kernel.body) if isinstance(s, k.Let)}
     for s in statements(launch.kernel.body):
@@ -158,7 +162,8 @@ def _stores(subject: Subject, launch: Launch) -> list[Finding]:
             continue
         value = _behind(s.value, named)
         done = conversion_named(value.op) if isinstance(value, k.Op) else None
-        if done is not None and done.op not in {buffer.conversion.op, *own}:
+        known = {c.op for c in nearby if c is not None and c.format == buffer.conversion.format}
+        if done is not None and done.op not in {*known, buffer.conversion.op, *own}:
             text = f"what is stored in {buffer.name} is not rounded by {buffer.conversion.op}"
             return [_finding(launch, text, expr_text(value))]
     return []

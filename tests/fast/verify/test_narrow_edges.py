@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,9 @@ import tang as tg
 from tang.budget import emulate
 from tang.emulator import certify, check_certificate
 from tang.ir.format import custom_format
+from tang.kernel.ir import BF16
 from tang.kernel.lower import scalar
+from tang.kernel.lower.context import Context
 from tang.kernel.narrow import E2M3, E4M3FN
 from tang.kernel.schedule import NodeSchedule, Schedule
 from tang.verify import Rung, verify
@@ -64,3 +68,32 @@ def test_partial_states_of_a_node_without_points_hold_nothing():
         data = {"x": np.arange(7.0), "w": np.zeros(n)}
         report = verify(graph, data, (), schedule=schedule, rules=())
         assert report.ok, report.to_text()
+
+
+def a_copy_of_a_rounded_number() -> tuple[tg.Graph, Schedule]:
+    """part is inlined and stored by rna; y computes in the same format, by rne, and copies it."""
+    i = tg.dims("i")
+    x = tg.input("x", (9,))
+    part = tg.compute("part", i, x[i] * (1 + 2.0**-7))
+    schedule = Schedule(
+        nodes=(
+            ("part", NodeSchedule(storage=BF16, rounding="rna", place="inline")),
+            ("y", NodeSchedule(storage=BF16, accumulate=BF16, rounding="rne", overflow="nan")),
+        )
+    )
+    return tg.Graph(y=tg.compute("y", i, part[i])), schedule
+
+
+def test_a_number_that_an_inlined_node_rounded_may_be_stored_as_it_is(monkeypatch):
+    graph, schedule = a_copy_of_a_rounded_number()
+    report = verify(graph, DATA, (), schedule=schedule, rules=())
+    assert report.ok, report.to_text()
+    right = Context.converted
+    wrong = {"rna": "rz"}
+
+    def converted(self, value, c):
+        return right(self, value, replace(c, rounding=wrong.get(c.rounding, c.rounding)))
+
+    monkeypatch.setattr(Context, "converted", converted)
+    report = verify(graph, DATA, (), schedule=schedule, rules=())
+    assert Rung.ROUND in {f.rung for f in report.findings}
