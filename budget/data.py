@@ -22,6 +22,7 @@ from tang.budget.data_certificate import DataCertificate, DataRow, constants_of,
 from tang.budget.data_terms import dominating
 from tang.budget.prepared import subject_of
 from tang.emulator.replay import replay
+from tang.emulator.strict import STRICT
 from tang.errors import TangBugError
 from tang.ir.expr import REAL
 from tang.ir.format import Format
@@ -54,7 +55,7 @@ def certify_data(
     done = replay(
         subject.expanded,
         subject.stored,
-        domain="shadow",
+        domain=STRICT,
         sizes=subject.sizes,
         sanitize=False,
         planes=given_planes(subject),

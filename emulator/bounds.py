@@ -182,9 +182,9 @@ def _log2(x: Value, e: Value) -> Value:
     return _log(x, e) / math.log(2) * (1 + SHADOW_FUNCTION)
 
 
-def _bounded_slope(largest: float) -> Callable[[Any, Any], Any]:
-    """A function with |f'| ≤ 1 whose values differ by at most `largest`."""
-    return lambda x, e: np.minimum(e, largest)
+def _wave(x: Value, e: Value) -> Value:
+    """|f'| ≤ 1; from e = 2 on any value is as near, and f64 need not know where it is either."""
+    return np.where(e < 2, e, math.inf)
 
 
 def _erf(x: Value, e: Value) -> Value:
@@ -205,16 +205,16 @@ def _sigmoid(x: Value, e: Value) -> Value:
 
 
 def _atan2(y: Value, x: Value, ey: Value, ex: Value) -> Value:
-    """A move by e turns the direction by at most asin(e/r); across the cut nothing is known."""
+    """A move by e turns the direction by at most asin(e/r); beyond r or across the cut, by any."""
     move, radius = np.hypot(ey, ex), np.hypot(y, x)
     turned = np.arcsin(np.minimum(move / radius, 1.0)) * SLACK
     crosses = (np.abs(y) <= ey) & (x < ex)
-    return np.where((move < radius) & ~crosses, turned, 2 * math.pi)
+    return np.where((move < radius) & ~crosses, turned, math.inf)
 
 
 _SUPREMA: Final[dict[str, Callable[..., Any]]] = {
     "mul": _mul, "div": _div, "sqrt": _sqrt, "fma": _fma,
     "exp2": _exp2, "exp": _exp, "log2": _log2, "log": _log,
-    "sin": _bounded_slope(2.0), "cos": _bounded_slope(2.0),
+    "sin": _wave, "cos": _wave,
     "erf": _erf, "tanh": _tanh, "sigmoid": _sigmoid, "atan2": _atan2,
 }  # fmt: skip

@@ -115,7 +115,8 @@ def test_a_vacuous_bound_is_counted_and_never_hidden():
     assert "2 vacuous" in certify_data(graph, "bf16-acc", {"x": x}).to_text()
 
 
-def test_what_hangs_on_a_flipped_decision_has_no_bound():
+def test_what_hangs_on_a_flipped_decision_or_on_a_tie_has_no_bound():
+    """x/3·3 is x, so every element is a tie in exact arithmetic; rounding flips some."""
     i = tg.dims("i")
     x = tg.input("x", (300,))
     near = x[i] / 3.0 * 3.0
@@ -123,8 +124,8 @@ def test_what_hangs_on_a_flipped_decision_has_no_bound():
     graph = tg.Graph(y=tg.compute("y", point, tg.select(near < x[i], 1.0, 2.0)))
     found = certify_data(graph, Schedule(), {"x": RNG.random(300).astype(np.float32)}, rules=())
     row = found.row("y")
-    assert 0 < row.doubtful == found.flips
-    assert row.finite == 300 - row.doubtful
+    assert 0 < found.flips < row.doubtful == 300
+    assert row.finite == 0
 
 
 def test_constants_say_where_they_come_from(certificate):
