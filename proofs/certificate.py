@@ -54,6 +54,8 @@ def check_certificate(
 
     The component of a failing proof is "primal", "dual" or "value".
     """
+    if not isinstance(lp, LinearProgram):
+        raise ProofError(f"check_certificate takes a LinearProgram, not {lp!r}")
     if len(primal) != len(lp.objective) or len(dual) != len(lp.rows):
         raise ProofError(
             f"a certificate of {len(lp.objective)} unknowns and {len(lp.rows)} rows needs as many "

@@ -31,15 +31,15 @@ class Broken:
 
 def law_claims(f: Factor, kinds: Kinds, label: str) -> list[Claim] | Broken:
     """Claims of associativity, and of commutativity where it is promised."""
+    broken = broken_law(f, kinds)
+    if broken is not None:
+        return broken
     terms = {e.key: e.combine for e in f.entries}
-    claims: list[Claim] = []
-    for law, left, right in _equations(f, terms):
-        for e in f.entries:
-            a, b = left[e.key], right[e.key]
-            if not kinds.same(a, b):
-                return Broken(law, e)
-            claims.append(kinds.claim(f"{label}_{law}_{e.key}", a, b, e.label, e.key))
-    return claims
+    return [
+        kinds.claim(f"{label}_{law}_{e.key}", left[e.key], right[e.key], e.label, e.key)
+        for law, left, right in _equations(f, terms)
+        for e in f.entries
+    ]
 
 
 def broken_law(f: Factor, kinds: Kinds) -> Broken | None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tang.errors import ProofError
-from tang.proofs import check_combine, session
+from tang.proofs import check_certificate, check_combine, session
 from tang.proofs.session import Claim, Definition
 
 CLEAN = Claim(
@@ -66,6 +66,8 @@ def test_a_definition_holds_no_command_either(asked, field, text):
 
 
 @pytest.mark.parametrize("given", [None, "sum"])
-def test_what_is_no_monoid_is_refused_by_name(given):
+def test_what_is_no_monoid_and_no_program_is_refused_by_name(given):
     with pytest.raises(ProofError, match=f"takes a Monoid, not {given!r}"):
         check_combine(given)
+    with pytest.raises(ProofError, match=f"takes a LinearProgram, not {given!r}"):
+        check_certificate(given, (), ())
