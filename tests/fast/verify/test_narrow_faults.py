@@ -166,7 +166,7 @@ def test_a_result_that_is_not_rounded_is_seen_on_round(monkeypatch, fields):
 
 
 def test_a_stored_number_that_is_not_rounded_is_seen_on_round_or_expand(monkeypatch):
-    monkeypatch.setattr(reads, "_as_stored", lambda ctx, buffer, value: value)
+    monkeypatch.setattr(reads, "_as_stored", lambda ctx, buffer, value, own: value)
     assert set(rungs(storage=TF32)) == {Rung.ROUND}
     assert set(rungs(storage=E4M3FN)) <= {Rung.ROUND, Rung.EXPAND} != set()
 
@@ -186,9 +186,9 @@ def test_an_inlined_result_that_is_not_rounded_is_seen_on_lower(monkeypatch):
     nodes = (("apart", {"place": "inline"}),)
     right = reads.recalled
 
-    def unrounded(ctx, ref, value):
+    def unrounded(ctx, ref, value, own):
         tensors = {r: replace(b, conversion=None) for r, b in ctx.tensors.items()}
-        return right(replace(ctx, tensors=tensors), ref, value)
+        return right(replace(ctx, tensors=tensors), ref, value, own)
 
     monkeypatch.setattr(reads, "recalled", unrounded)
     assert rungs(nodes, storage=E4M3FN) == [Rung.LOWER]
