@@ -73,7 +73,7 @@ def _other_result(original: Function) -> Function:
 def _unrounded(original: Function) -> Function:
     """A result that is not stored is not rounded to its storage format either."""
 
-    def recalled(ctx: Any, ref: Any, value: Any) -> Any:  # noqa: ANN401
+    def recalled(ctx: Any, ref: Any, value: Any, own: Any) -> Any:  # noqa: ANN401
         if ctx.tensors[ref].sort is not REAL or value.expr.type is ctx.accumulate:
             return value
         return ctx.builder.converted(ctx.accumulate, value)

@@ -57,8 +57,8 @@ def _literal_as_it_is(original: Function) -> Function:
     return literal
 
 
-def _also_exact(op: str) -> Callable[[tuple[str, ...]], tuple[str, ...]]:
-    return lambda original: (*original, op)
+def _also_exact(op: str) -> Callable[[Function], Function]:
+    return lambda original: lambda name, conversion: name == op or original(name, conversion)
 
 
 def _inverse_as_it_is(original: Function) -> Function:
@@ -76,10 +76,10 @@ def _number_as_it_is(original: Function) -> Function:
 def _without_storage(original: Function) -> Function:
     """An inlined result keeps the format that it was computed in."""
 
-    def recalled(ctx: Any, ref: Any, value: Any) -> Any:  # noqa: ANN401
+    def recalled(ctx: Any, ref: Any, value: Any, own: Any) -> Any:  # noqa: ANN401
         tensors = dict(ctx.tensors)
         tensors[ref] = replace(tensors[ref], conversion=None)
-        return original(replace(ctx, tensors=tensors), ref, value)
+        return original(replace(ctx, tensors=tensors), ref, value, own)
 
     return recalled
 
@@ -119,8 +119,9 @@ def _stored_in_f32(original: Function) -> Function:
 
 
 def _partials_as_stored(original: Function) -> Function:
-    def partials(work: Any, node: Any, monoid: Any, targets: Any, s: Any) -> Any:  # noqa: ANN401
-        return original(work, node, monoid, targets, replace(s, accumulate=s.storage))
+    def partials(work: Any, task: Any, monoid: Any) -> Any:  # noqa: ANN401
+        narrow = replace(task.schedule, accumulate=task.schedule.storage)
+        return original(work, replace(task, schedule=narrow), monoid)
 
     return partials
 
@@ -188,9 +189,9 @@ PRECISION_LOWERING: Final = (
            "reads:_loaded", _unconverted),
     Mutant("literal-not-rounded", "constants are no numbers of the format",
            f"{_LOWER}.context:Context.literal", _literal_as_it_is, Rung.EXPAND),
-    _round("sum-not-rounded", "sums stay f32", "scalar:EXACT", _also_exact("add")),
-    _round("product-not-rounded", "products stay f32", "scalar:EXACT", _also_exact("mul")),
-    _round("quotient-not-rounded", "quotients stay f32", "scalar:EXACT", _also_exact("div")),
+    _round("sum-not-rounded", "sums stay f32", "scalar:is_exact", _also_exact("add")),
+    _round("product-not-rounded", "products stay f32", "scalar:is_exact", _also_exact("mul")),
+    _round("quotient-not-rounded", "quotients stay f32", "scalar:is_exact", _also_exact("div")),
     _round("inverse-not-rounded", "1/x stays f32", "scalar:RULES", _inverse_as_it_is, "recip"),
     _round("index-not-rounded", "indices become f32, not numbers of the format",
            "scalar:RULES", _number_as_it_is, "to_real"),

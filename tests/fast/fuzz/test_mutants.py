@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import pytest
 
 from tang.fuzz.mutants import MUTANTS
@@ -52,3 +54,30 @@ def test_a_mutant_replaces_something_in_every_language_that_it_lists(mutant):
 def test_no_mutant_may_pass_or_be_left_undecided(mutant):
     assert mutant.verdicts
     assert not mutant.verdicts & {Verdict.PASS, Verdict.UNSUPPORTED, Verdict.UNDECIDED}
+
+
+def _fits(original: object, replacement: object) -> bool:
+    """Whether calls with every positional argument of the original fit the replacement."""
+    if not (inspect.isfunction(original) and inspect.isfunction(replacement)):
+        return True
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    asked = [p for p in inspect.signature(original).parameters.values() if p.kind in kinds]
+    needed = [p for p in asked if p.default is inspect.Parameter.empty]
+    try:
+        for given in (asked, needed):
+            inspect.signature(replacement).bind(*given)
+    except TypeError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=[m.name for m in MUTANTS])
+def test_a_mutant_takes_what_the_function_in_its_place_takes(mutant):
+    """One that cannot be called is found by its crash, whatever it stands for."""
+    for original, replacement in replacements(mutant):
+        assert _fits(original, replacement)
+
+
+def test_a_replacement_with_a_parameter_less_does_not_fit():
+    assert _fits(lambda a, b: a, lambda a, b: b)
+    assert not _fits(lambda a, b: a, lambda a: a)
