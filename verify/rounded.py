@@ -153,26 +153,37 @@ def _stores(subject: Subject, launch: Launch) -> list[Finding]:
     Or as an inlined node stores, whose results are numbers of the format already.
     """
     own = {c.op for c in _conversions(subject, launch.kernel.origin) if c is not None}
-    nearby = [s.stored.conversion for s in _nodes(subject, launch.kernel.origin)]
     params = {p.name: subject.plan.buffer(b) for p, b in _pairs(launch)}
     named = {s.var.name: s.value for s in statements(launch.kernel.body) if isinstance(s, k.Let)}
     for s in statements(launch.kernel.body):
         buffer = params.get(s.target) if isinstance(s, k.Store) else None
         if not isinstance(s, k.Store) or buffer is None or buffer.conversion is None:
             continue
-        value = _behind(s.value, named)
+        roundings, types = _inlined(subject, launch, buffer.conversion.format)
+        stored = s.value.value if isinstance(s.value, k.Convert) else s.value
+        value = _behind(stored, named, types)
         done = conversion_named(value.op) if isinstance(value, k.Op) else None
-        known = {c.op for c in nearby if c is not None and c.format == buffer.conversion.format}
-        if done is not None and done.op not in {*known, buffer.conversion.op, *own}:
+        if done is not None and done.op not in {*roundings, buffer.conversion.op, *own}:
             text = f"what is stored in {buffer.name} is not rounded by {buffer.conversion.op}"
             return [_finding(launch, text, expr_text(value))]
     return []
 
 
-def _behind(e: k.Expr, named: Mapping[str, k.Expr]) -> k.Expr:
-    """The expression that a value is, behind names and conversions between machine types."""
+def _inlined(subject: Subject, launch: Launch, target: Format) -> tuple[set[str], set[k.Type]]:
+    """How nodes that the kernel may compute store in a format: by these roundings, as these types.
+
+    Conversions to a type round to nearest without a rounding of their own.
+    """
+    stored = [s.stored for s in _nodes(subject, launch.kernel.origin)]
+    roundings = {p.conversion.op for p in stored if p.conversion and p.conversion.format == target}
+    plain = {p.type for p in stored if p.conversion is None}
+    return roundings, {t for t in plain if format_named(t.value) == target}
+
+
+def _behind(e: k.Expr, named: Mapping[str, k.Expr], types: set[k.Type]) -> k.Expr:
+    """The expression that a value is, behind names and conversions but for those to some types."""
     while True:
-        if isinstance(e, k.Convert):
+        if isinstance(e, k.Convert) and e.type not in types:
             e = e.value
         elif isinstance(e, k.Var) and e.name in named:
             e = named[e.name]

@@ -97,3 +97,21 @@ def test_a_number_that_an_inlined_node_rounded_may_be_stored_as_it_is(monkeypatc
     monkeypatch.setattr(Context, "converted", converted)
     report = verify(graph, DATA, (), schedule=schedule, rules=())
     assert Rung.ROUND in {f.rung for f in report.findings}
+
+
+def test_a_number_that_an_inlined_node_converted_may_be_stored_as_it_is():
+    """coarse is a number of e2m3, part one of bf16 by a plain conversion, and y copies it."""
+    i = tg.dims("i")
+    x = tg.input("x", (9,))
+    coarse = tg.compute("coarse", i, x[i] + 0.25)
+    part = tg.compute("part", i, coarse[i])
+    schedule = Schedule(
+        nodes=(
+            ("coarse", NodeSchedule(storage=E2M3, rounding="rz", place="inline")),
+            ("part", NodeSchedule(storage=BF16, place="inline")),
+            ("y", NodeSchedule(storage=BF16, accumulate=BF16, overflow="nan")),
+        )
+    )
+    graph = tg.Graph(y=tg.compute("y", i, part[i]))
+    report = verify(graph, DATA, (), schedule=schedule, rules=())
+    assert report.ok, report.to_text()
