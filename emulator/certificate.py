@@ -138,6 +138,16 @@ class NodeBound:
         """Whether the error has a bound at all."""
         return math.isfinite(self.error)
 
+    def to_text(self) -> str:
+        """The bound and its verdicts in a line."""
+        kind = f" ({self.format})" if self.format else ""
+        said = f"|computed - exact| <= {self.relative:.3g} T + {self.absolute:.3g}"
+        if self.finite:
+            said += f", at most {self.error:.3g}, of values in [{self.lo:.3g}, {self.hi:.3g}]"
+        words = [self.overflow, self.underflow, self.nan, *(["vacuous"] if self.vacuous else [])]
+        why = f": {self.reason}" if self.reason else ""
+        return f"{self.node}.{self.output}{kind}: {said}; {', '.join(words)}{why}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Certificate:
@@ -178,6 +188,10 @@ class Certificate:
     def vacuous(self) -> tuple[NodeBound, ...]:
         """The bounds that say nothing."""
         return tuple(b for b in self.nodes if b.vacuous)
+
+    def to_text(self) -> str:
+        """A line per result."""
+        return "\n".join(b.to_text() for b in self.nodes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,18 @@ def test_the_strength_follows_what_is_known_of_the_inputs():
     assert data.row("y").error <= data.row("y").bound <= ranged.bound("y").error
 
 
+def test_certificates_of_every_strength_have_a_text():
+    ranged, shape = certify(sums(), "f16", {"x": (1.0, 2.0)}), certify(sums(), "f16")
+    first, *_ = ranged.to_text().splitlines()
+    assert first.startswith("y.value (f16): |computed - exact| <= ")
+    assert first.endswith(
+        "of values in [64, 128]; cannot overflow, cannot underflow, cannot be NaN"
+    )
+    assert "at most" not in shape.to_text().splitlines()[0]
+    assert "; assumed not to overflow, " in shape.to_text()
+    assert certify(sums(), "f16", inputs=DATA).to_text().startswith("y.value (f16): error ")
+
+
 def test_symbols_take_their_sizes_where_no_data_tells():
     i, k = tg.dims("i k")
     x = tg.input("x", (4, "n"))
