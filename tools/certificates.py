@@ -1,15 +1,16 @@
 """How well data certificates hold, over programs of the fuzzer and over three kinds of programs.
 
 Usage: python tools/certificates.py [--examples N] [--seconds S] [--seed S] [--jobs J] [--out
-FILE.json]. Draws 0 … N − 1 of a seed are replayed with running bounds; an error above its bound is
-a violation, and is written down with seed and index. A file of the same seed and commit is
-continued, and what was done survives a time limit. It judges nothing but bounds: the
+FILE.json]. Draws 0 … N − 1 of a seed are replayed with the bounds of data certificates; an error
+above its bound is a violation, and is written down with seed and index. A file of the same seed and
+commit is continued, and what was done survives a time limit. It judges nothing but bounds: the
 ladder does the rest (`tang fuzz`).
 
-A draw is *smooth* when no comparison, floor or conversion to an integer decided otherwise than f64,
-and no number left its format: wherever f64 is finite the result is, and the other way round. Bounds
-of other draws may be infinite for good reasons. A draw is *finite* when all of its bounds are, and
-an element is *vacuous* when its bound is at least as large as its f64 value, which is not 0.
+A draw is *smooth* when no comparison, floor or conversion to an integer decided otherwise than f64
+or where f64 cannot tell, and no number left its format: wherever f64 is finite the result is, and
+the other way round. Bounds of other draws may be infinite for good reasons. A draw is *finite* when
+all of its bounds are, and an element is *vacuous* when its bound is at least as large as its f64
+value, which is not 0.
 Exits with 1 when there is a violation.
 """
 
@@ -31,6 +32,7 @@ import numpy.typing as npt
 
 import tang as tg
 from tang.emulator.replay import Replay, replay
+from tang.emulator.strict import STRICT
 from tang.errors import FormatError, LimitError, ScheduleError
 from tang.fuzz.case import Case, draw_case
 from tang.fuzz.ladder import task_of
@@ -57,7 +59,7 @@ FORMATS: Final = {"f32": F32, "f16": F16, "bf16": BF16}
 def shadowed(subject: Subject) -> tuple[Replay, list[Planes]]:
     """A replay with bounds, and what it knows of every float buffer that kernels fill."""
     plan = subject.expanded
-    done = replay(plan, subject.stored, domain="shadow", sizes=subject.sizes, sanitize=False)
+    done = replay(plan, subject.stored, domain=STRICT, sizes=subject.sizes, sanitize=False)
     return done, [planes_of(done, b) for b in computed(plan) if b.name in done.planes]
 
 
