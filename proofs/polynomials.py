@@ -77,8 +77,13 @@ class _Combine:
         yield from self._meaning()
         known = f"(c := ({name} .left .right)) {name}_means_proved"
         goal = f"(combineBy ({name} (R := K)))"
-        by = f"_by {known} {_written(self.blocks)}" if self.blocks else f" {known}"
-        proof = f"Polynomial.associative{by} (by decide +kernel)"
+        by = f" {known}"
+        check = "(by decide +kernel)"
+        if self.blocks:
+            by = f"_by {known} {_written(self.blocks)}"
+            yield self._cut()
+            check = f"{name}_blocks_proved"
+        proof = f"Polynomial.associative{by} {check}"
         yield self._law("associative", f"Associative {goal}", proof)
         if promised.commutative:
             proof = f"Polynomial.commutative {known} (by decide +kernel)"
@@ -89,8 +94,15 @@ class _Combine:
             constants = _list(text(e.identity) for e in entries if e.identity is not None)
             yield self._definition(held, "", constants, "List R")
             goal = f"IdentityBelow {size} ({name} (R := K)) {held}"
-            proof = f"Polynomial.identity (e := {held}) {known} {size} rfl (by decide +kernel)"
+            of_blocks = f" {check}" if self.blocks else ""
+            rest = f"{size} rfl (by decide +kernel)"
+            proof = f"Polynomial.identity{by}{of_blocks} (e := {held}) {rest}"
             yield self._law("identity", goal, proof)
+
+    def _cut(self) -> Statement:
+        """That the combine is made of its blocks, the first entry of each associative."""
+        goal = f"Polynomial.associatesBy ({self.name} .left .right) {_written(self.blocks)} = true"
+        return self._law("blocks", goal, "(by decide +kernel)")
 
     def _meaning(self) -> Iterator[Said]:
         """The definition, and that its meaning and its syntax are the same combine."""

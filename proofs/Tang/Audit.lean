@@ -1429,6 +1429,8 @@ set_option pp.rawOnError true
 #print axioms Tang.Polynomial.spreadRow_means
 #check @Tang.Polynomial.spread_means
 #print axioms Tang.Polynomial.spread_means
+#check @Tang.Polynomial.nope
+#print axioms Tang.Polynomial.nope
 #check @Tang.Polynomial.either
 #print axioms Tang.Polynomial.either
 #check @Tang.Polynomial.placed
@@ -1481,6 +1483,8 @@ set_option pp.rawOnError true
 #print axioms Tang.Polynomial.nth_values
 #check @Tang.Polynomial.combineBy_eval
 #print axioms Tang.Polynomial.combineBy_eval
+#check @Tang.Polynomial.under
+#print axioms Tang.Polynomial.under
 #check @Tang.Polynomial.shifted_sound
 #print axioms Tang.Polynomial.shifted_sound
 #check @Tang.Polynomial.variables_sound
@@ -1505,8 +1509,18 @@ set_option pp.rawOnError true
 #print axioms Tang.Polynomial.associative_by
 #check @Tang.Polynomial.commutative
 #print axioms Tang.Polynomial.commutative
+#check @Tang.Polynomial.constant_means
+#print axioms Tang.Polynomial.constant_means
 #check @Tang.Polynomial.identity
 #print axioms Tang.Polynomial.identity
+#check @Tang.Polynomial.add_swap
+#print axioms Tang.Polynomial.add_swap
+#check @Tang.Polynomial.seated_sound
+#print axioms Tang.Polynomial.seated_sound
+#check @Tang.Polynomial.seats_sound
+#print axioms Tang.Polynomial.seats_sound
+#check @Tang.Polynomial.identity_by
+#print axioms Tang.Polynomial.identity_by
 set_option pp.raw true
 #check @Tang.and_intro
 #check @Tang.if_pos
@@ -2205,6 +2219,7 @@ set_option pp.raw true
 #check @Tang.Polynomial.nil_means
 #check @Tang.Polynomial.spreadRow_means
 #check @Tang.Polynomial.spread_means
+#check @Tang.Polynomial.nope
 #check @Tang.Polynomial.either
 #check @Tang.Polynomial.placed
 #check @Tang.Polynomial.both_true
@@ -2231,6 +2246,7 @@ set_option pp.raw true
 #check @Tang.Polynomial.below_sound
 #check @Tang.Polynomial.nth_values
 #check @Tang.Polynomial.combineBy_eval
+#check @Tang.Polynomial.under
 #check @Tang.Polynomial.shifted_sound
 #check @Tang.Polynomial.variables_sound
 #check @Tang.Polynomial.row_sound
@@ -2243,4 +2259,9 @@ set_option pp.raw true
 #check @Tang.Polynomial.shift_associative
 #check @Tang.Polynomial.associative_by
 #check @Tang.Polynomial.commutative
+#check @Tang.Polynomial.constant_means
 #check @Tang.Polynomial.identity
+#check @Tang.Polynomial.add_swap
+#check @Tang.Polynomial.seated_sound
+#check @Tang.Polynomial.seats_sound
+#check @Tang.Polynomial.identity_by

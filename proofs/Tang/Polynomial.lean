@@ -219,7 +219,26 @@ def associatesBy (c : List P) (blocks : List Block) : Bool :=
   List.rec (motive := fun _ => List P → Bool) ended
     (fun k _ rest l => and (sound c k) (rows (entry c k.start) k.rights rest k.lefts l)) blocks c
 
+/-! ## The identity of blocks: one comparison for each row, and one for each column -/
+/-- Whether the entries of a row are numbered `start + a + b`, and `next` holds of the number after them. -/
+def seated (start a : Nat) (next : Nat → Bool) (rights : List Nat) : Nat → Bool :=
+  List.rec (motive := fun _ => Nat → Bool) next
+    (fun b _ rest n => and (Nat.beq (Nat.add (Nat.add start a) b) n) (rest (Nat.succ n))) rights
+def seats (start : Nat) (rights : List Nat) (next : Nat → Bool) (lefts : List Nat) : Nat → Bool :=
+  List.rec (motive := fun _ => Nat → Bool) next (fun a _ rest => seated start a rest rights) lefts
+/-- Whether the constants `e`, shifted as a row or a column, leave one variable of the first entry. -/
+def keeps (c e : List P) (k : Block) : Bool :=
+  and (numbers (fun a => same (norm (fun i => constant e (Nat.add a i)) first (entry c k.start))
+      (first (Nat.add k.start a))) k.lefts)
+    (numbers (fun b => same (norm first (fun i => constant e (Nat.add b i)) (entry c k.start))
+      (first (Nat.add k.start b))) k.rights)
+/-- Whether the constants leave the first `n` entries as they are, where these are blocks. -/
+def fixesBy (c e : List P) (n : Nat) (blocks : List Block) : Bool :=
+  List.rec (motive := fun _ => Nat → Bool) (Nat.ble n)
+    (fun k _ rest m => and (keeps c e k) (seats k.start k.rights rest k.lefts m)) blocks Nat.zero
+
 /-! ## Soundness -/
+theorem nope {Q : Prop} (h : Bool.false = Bool.true) : Q := nomatch h
 theorem either {α : Type u} (Q : α → Prop) (c : Bool) {a b : α} (ha : Q a) (hb : Q b) :
     Q (Bool.rec (motive := fun _ => α) a b c) :=
   match c with
@@ -409,63 +428,44 @@ variable {f : (Nat → K) → (Nat → K) → List K} {c : List P}
 theorem combineBy_eval (means : ∀ s t, f s t = values s t c) (s t : Nat → K) (i : Nat) : combineBy f s t i = eval s t (entry c i) := by
   show nth (f s t) i = _
   rw [means, nth_values]
-theorem shifted_sound {a b : Nat} (s t : Nat → K) : ∀ d e, shifted a b d e = true →
-    eval s t e = eval (fun i => s (Nat.add a i)) (fun i => t (Nat.add b i)) d
-  | .left i, .left j => fun h => congrArg s (Ring.natEq _ _ h).symm
-  | .right i, .right j => fun h => congrArg t (Ring.natEq _ _ h).symm
-  | .zero, .zero => fun _ => rfl
-  | .one, .one => fun _ => rfl
-  | .add x y, .add u v => fun h => by
-      have k := both_true h
-      show eval s t u + eval s t v = eval _ _ x + eval _ _ y
-      rw [shifted_sound s t x u k.left, shifted_sound s t y v k.right]
-  | .mul x y, .mul u v => fun h => by
-      have k := both_true h
-      show eval s t u * eval s t v = eval _ _ x * eval _ _ y
-      rw [shifted_sound s t x u k.left, shifted_sound s t y v k.right]
-  | .neg x, .neg u => fun h => congrArg Neg.neg (shifted_sound s t x u h)
-  | .left _, .right _ => fun h => nomatch h
-  | .left _, .zero => fun h => nomatch h
-  | .left _, .one => fun h => nomatch h
-  | .left _, .add _ _ => fun h => nomatch h
-  | .left _, .mul _ _ => fun h => nomatch h
-  | .left _, .neg _ => fun h => nomatch h
-  | .right _, .left _ => fun h => nomatch h
-  | .right _, .zero => fun h => nomatch h
-  | .right _, .one => fun h => nomatch h
-  | .right _, .add _ _ => fun h => nomatch h
-  | .right _, .mul _ _ => fun h => nomatch h
-  | .right _, .neg _ => fun h => nomatch h
-  | .zero, .left _ => fun h => nomatch h
-  | .zero, .right _ => fun h => nomatch h
-  | .zero, .one => fun h => nomatch h
-  | .zero, .add _ _ => fun h => nomatch h
-  | .zero, .mul _ _ => fun h => nomatch h
-  | .zero, .neg _ => fun h => nomatch h
-  | .one, .left _ => fun h => nomatch h
-  | .one, .right _ => fun h => nomatch h
-  | .one, .zero => fun h => nomatch h
-  | .one, .add _ _ => fun h => nomatch h
-  | .one, .mul _ _ => fun h => nomatch h
-  | .one, .neg _ => fun h => nomatch h
-  | .add _ _, .left _ => fun h => nomatch h
-  | .add _ _, .right _ => fun h => nomatch h
-  | .add _ _, .zero => fun h => nomatch h
-  | .add _ _, .one => fun h => nomatch h
-  | .add _ _, .mul _ _ => fun h => nomatch h
-  | .add _ _, .neg _ => fun h => nomatch h
-  | .mul _ _, .left _ => fun h => nomatch h
-  | .mul _ _, .right _ => fun h => nomatch h
-  | .mul _ _, .zero => fun h => nomatch h
-  | .mul _ _, .one => fun h => nomatch h
-  | .mul _ _, .add _ _ => fun h => nomatch h
-  | .mul _ _, .neg _ => fun h => nomatch h
-  | .neg _, .left _ => fun h => nomatch h
-  | .neg _, .right _ => fun h => nomatch h
-  | .neg _, .zero => fun h => nomatch h
-  | .neg _, .one => fun h => nomatch h
-  | .neg _, .add _ _ => fun h => nomatch h
-  | .neg _, .mul _ _ => fun h => nomatch h
+/-- The polynomial `e` is `d` of states that are moved. -/
+def Moved (s t : Nat → K) (a b : Nat) (d e : P) : Prop :=
+  eval s t e = eval (fun i => s (Nat.add a i)) (fun i => t (Nat.add b i)) d
+theorem under {op : K → K → K} {s t : Nat → K} {a b : Nat} {x y u v : P}
+    (hx : ∀ e, shifted a b x e = true → Moved s t a b x e) (hy : ∀ e, shifted a b y e = true → Moved s t a b y e)
+    (h : and (shifted a b x u) (shifted a b y v) = true) :
+    op (eval s t u) (eval s t v) = op (eval (fun i => s (Nat.add a i)) (fun i => t (Nat.add b i)) x)
+      (eval (fun i => s (Nat.add a i)) (fun i => t (Nat.add b i)) y) := by
+  have k := both_true h
+  rw [hx u k.left, hy v k.right]
+theorem shifted_sound {a b : Nat} (s t : Nat → K) (d : P) : ∀ e, shifted a b d e = true → Moved s t a b d e := by
+  induction d with
+  | left i =>
+    exact P.rec (motive := fun e => shifted a b (.left i) e = true → Moved s t a b (.left i) e)
+      (fun _ h => congrArg s (Ring.natEq _ _ h).symm) (fun _ => nope) nope nope (fun _ _ _ _ => nope)
+      (fun _ _ _ _ => nope) (fun _ _ => nope)
+  | right i =>
+    exact P.rec (motive := fun e => shifted a b (.right i) e = true → Moved s t a b (.right i) e)
+      (fun _ => nope) (fun _ h => congrArg t (Ring.natEq _ _ h).symm) nope nope (fun _ _ _ _ => nope)
+      (fun _ _ _ _ => nope) (fun _ _ => nope)
+  | zero =>
+    exact P.rec (motive := fun e => shifted a b .zero e = true → Moved s t a b .zero e)
+      (fun _ => nope) (fun _ => nope) (fun _ => rfl) nope (fun _ _ _ _ => nope) (fun _ _ _ _ => nope) (fun _ _ => nope)
+  | one =>
+    exact P.rec (motive := fun e => shifted a b .one e = true → Moved s t a b .one e)
+      (fun _ => nope) (fun _ => nope) nope (fun _ => rfl) (fun _ _ _ _ => nope) (fun _ _ _ _ => nope) (fun _ _ => nope)
+  | add x y hx hy =>
+    exact P.rec (motive := fun e => shifted a b (.add x y) e = true → Moved s t a b (.add x y) e)
+      (fun _ => nope) (fun _ => nope) nope nope (fun u v _ _ h => under (op := fun x y => x + y) hx hy h)
+      (fun _ _ _ _ => nope) (fun _ _ => nope)
+  | mul x y hx hy =>
+    exact P.rec (motive := fun e => shifted a b (.mul x y) e = true → Moved s t a b (.mul x y) e)
+      (fun _ => nope) (fun _ => nope) nope nope (fun _ _ _ _ => nope)
+      (fun u v _ _ h => under (op := fun x y => x * y) hx hy h) (fun _ _ => nope)
+  | neg x hx =>
+    exact P.rec (motive := fun e => shifted a b (.neg x) e = true → Moved s t a b (.neg x) e)
+      (fun _ => nope) (fun _ => nope) nope nope (fun _ _ _ _ => nope) (fun _ _ _ _ => nope)
+      (fun u _ h => congrArg Neg.neg (hx u h))
 theorem variables_sound {l r : Nat → Bool} {s u t v : Nat → K} (hl : ∀ i, l i = true → s i = u i)
     (hr : ∀ i, r i = true → t i = v i) : ∀ e, variables l r e = true → eval s t e = eval u v e
   | .left i => hl i
@@ -581,20 +581,95 @@ theorem commutative (means : ∀ s t, f s t = values s t c) (h : commutes c = tr
   rw [norm_sound _ _ _ _ _ (evP_first s t t) (evP_second s t t),
     norm_sound _ _ _ _ _ (evP_second s t t) (evP_first s t t)] at same
   exact same
+theorem constant_means {g : List K} {e : List P} (constants : g = values (fun _ => 0) (fun _ => 0) e) (s : Nat → K)
+    (j : Nat) : evP (mix s s s) (constant e j) = nth g j := by
+  rw [constants, nth_values]
+  exact norm_sound (mix s s s) absent absent _ _ (evP_absent _) (evP_absent _) _
 /-- Constants that pass `fixes` are an identity for states of `n` entries. -/
 theorem identity (means : ∀ s t, f s t = values s t c) {g : List K} {e : List P} (n : Nat)
     (constants : g = values (fun _ => 0) (fun _ => 0) e) (h : fixes c e n = true) : IdentityBelow n f g := by
   intro s i k
   have both := both_true (below_sound n h i k)
-  have known : ∀ j, evP (mix s s s) (constant e j) = nth g j := fun j => by
-    rw [constants, nth_values]
-    exact norm_sound (mix s s s) absent absent _ _ (evP_absent _) (evP_absent _) _
   have left := same_sound (mix s s s) both.left
   have right := same_sound (mix s s s) both.right
-  rw [norm_sound _ _ _ _ _ known (evP_first s s s), evP_first] at left
-  rw [norm_sound _ _ _ _ _ (evP_first s s s) known, evP_first] at right
+  rw [norm_sound _ _ _ _ _ (constant_means constants s) (evP_first s s s), evP_first] at left
+  rw [norm_sound _ _ _ _ _ (evP_first s s s) (constant_means constants s), evP_first] at right
   rw [combineBy_eval means, combineBy_eval means]
   exact ⟨left, right⟩
+theorem add_swap (n a b : Nat) : Nat.add (Nat.add n a) b = Nat.add (Nat.add n b) a := by
+  induction a with
+  | zero => rfl
+  | succ a ih => exact (Nat.succ_add _ b).trans (congrArg Nat.succ ih)
+/-- What is so of the entries of a row is so of the entries numbered from `n`. -/
+theorem seated_sound {h : Nat → Bool} {g : Nat → P → Bool} {next : List P → Bool} {after : Nat → Bool}
+    {Q : Nat → P → Prop} {size start a : Nat}
+    (step : ∀ b e, h b = true → g b e = true → Q (Nat.add (Nat.add start a) b) e)
+    (rest : ∀ l n, next l = true → after n = true → ∀ i, Nat.add n i < size → Q (Nat.add n i) (entry l i)) :
+    ∀ m, numbers h m = true → ∀ l n, row g next m l = true → seated start a after m n = true →
+      ∀ i, Nat.add n i < size → Q (Nat.add n i) (entry l i)
+  | .nil => fun _ => rest
+  | .cons b m => fun h l n k w i small => by
+      have both := both_true h
+      have seat := both_true w
+      cases l with
+      | nil => exact nomatch k
+      | cons e l =>
+        have found := both_true k
+        cases i with
+        | zero =>
+          show Q n e
+          rw [← Ring.natEq _ _ seat.left]
+          exact step b e both.left found.left
+        | succ i =>
+          have moved : Nat.add (Nat.succ n) i = Nat.succ (Nat.add n i) := Nat.succ_add n i
+          have more := seated_sound step rest m both.right l (Nat.succ n) found.right seat.right i
+          rw [moved] at more
+          exact more small
+theorem seats_sound {h g : Nat → Bool} {d : P} {rights : List Nat} {next : List P → Bool} {after : Nat → Bool}
+    {Q : Nat → P → Prop} {size start : Nat} (right : numbers g rights = true)
+    (step : ∀ a b e, h a = true → g b = true → shifted a b d e = true → Q (Nat.add (Nat.add start a) b) e)
+    (rest : ∀ l n, next l = true → after n = true → ∀ i, Nat.add n i < size → Q (Nat.add n i) (entry l i)) :
+    ∀ m, numbers h m = true → ∀ l n, rows d rights next m l = true → seats start rights after m n = true →
+      ∀ i, Nat.add n i < size → Q (Nat.add n i) (entry l i)
+  | .nil => fun _ => rest
+  | .cons a m => fun h => by
+      have both := both_true h
+      exact seated_sound (fun b e => step a b e both.left) (seats_sound right step rest m both.right) rights right
+/-- Constants that pass `fixesBy` are an identity for states of `n` entries, if these are blocks of shifted ones. -/
+theorem identity_by (means : ∀ s t, f s t = values s t c) (blocks : List Block) (h : associatesBy c blocks = true)
+    {g : List K} {e : List P} (n : Nat) (constants : g = values (fun _ => 0) (fun _ => 0) e)
+    (k : fixesBy c e n blocks = true) : IdentityBelow n f g := by
+  have all : ∀ (blocks : List Block) (l : List P) (m : Nat), List.rec (motive := fun _ => List P → Bool) ended
+      (fun k _ rest l => and (sound c k) (rows (entry c k.start) k.rights rest k.lefts l)) blocks l = true →
+      List.rec (motive := fun _ => Nat → Bool) (Nat.ble n)
+        (fun k _ rest m => and (keeps c e k) (seats k.start k.rights rest k.lefts m)) blocks m = true →
+      ∀ i, Nat.add m i < n → ∀ s : Nat → K, eval (nth g) s (entry l i) = s (Nat.add m i) ∧
+        eval s (nth g) (entry l i) = s (Nat.add m i) := by
+    intro blocks
+    induction blocks with
+    | nil =>
+      intro l m _ h i small
+      exact absurd (Nat.le_trans (le_of_ble n m h) (Nat.le_add_right m i)) (Nat.not_le_of_lt small)
+    | cons k _ ih =>
+      intro l m h w
+      have both := both_true h
+      have seat := both_true w
+      have kept := both_true seat.left
+      exact seats_sound (Q := fun j x => ∀ s : Nat → K, eval (nth g) s x = s j ∧ eval s (nth g) x = s j) kept.right
+        (fun a b x left right same s => by
+          have l := same_sound (mix (fun i => s (Nat.add b i)) (fun i => s (Nat.add b i)) fun i => s (Nat.add b i)) left
+          have r := same_sound (mix (fun i => s (Nat.add a i)) (fun i => s (Nat.add a i)) fun i => s (Nat.add a i)) right
+          rw [norm_sound _ _ _ _ _ (fun i => constant_means constants _ _) (evP_first _ _ _), evP_first] at l
+          rw [norm_sound _ _ _ _ _ (evP_first _ _ _) (fun i => constant_means constants _ _), evP_first] at r
+          rw [shifted_sound _ _ _ _ same, shifted_sound _ _ _ _ same, l, r, add_swap, show Nat.add b _ = Nat.add _ b from Nat.add_comm b _, add_swap,
+            show Nat.add a _ = Nat.add _ a from Nat.add_comm a _, add_swap k.start b a]
+          exact ⟨rfl, rfl⟩)
+        ih k.lefts kept.left l m both.right seat.right
+  intro s i small
+  rw [combineBy_eval means, combineBy_eval means]
+  have both := all blocks c Nat.zero h k i
+  rw [show Nat.add Nat.zero i = i from Nat.zero_add i] at both
+  exact both small s
 end
 end
 end Polynomial

@@ -163,6 +163,21 @@ def test_a_wrong_identity_is_refused_by_name_and_by_lean(monkeypatch):
     assert "Lean refuses" in check_combine(wrong, fresh=True).message
 
 
+@pytest.mark.parametrize("entry", [(0, 1), (7, 7), (6, 0)])
+def test_one_wrong_entry_of_a_large_identity_is_refused_by_name_and_by_lean(entry, monkeypatch):
+    m, (row, col) = matrix_scan(8), map(index, entry)
+    place = apply("and", apply("eq", ROW, row), apply("eq", COL, col))
+    unit = select(place, real(2), m.identity[0])
+    wrong = dataclasses.replace(m, identity=(unit, *m.identity[1:]))
+    proof = check_combine(wrong, fresh=True)
+    assert not proof.ok
+    assert "is no identity" in proof.message
+    blind(monkeypatch)
+    proof = check_combine(wrong, fresh=True)
+    assert not proof.ok
+    assert "Lean refuses A, u: Tactic `decide`" in proof.message
+
+
 @pytest.mark.parametrize("k", [1, -3, 64])
 def test_signs_and_coefficients_are_read(k, monkeypatch):
     """x + y + k x y is associative and commutative with any k, and 0 its identity."""
