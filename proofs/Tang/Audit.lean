@@ -1441,6 +1441,8 @@ set_option pp.rawOnError true
 #print axioms Tang.Polynomial.order_head
 #check @Tang.Polynomial.order_same
 #print axioms Tang.Polynomial.order_same
+#check @Tang.Polynomial.compare_same
+#print axioms Tang.Polynomial.compare_same
 #check @Tang.Polynomial.evM_insert
 #print axioms Tang.Polynomial.evM_insert
 #check @Tang.Polynomial.evM_times
@@ -2225,6 +2227,7 @@ set_option pp.raw true
 #check @Tang.Polynomial.both_true
 #check @Tang.Polynomial.order_head
 #check @Tang.Polynomial.order_same
+#check @Tang.Polynomial.compare_same
 #check @Tang.Polynomial.evM_insert
 #check @Tang.Polynomial.evM_times
 #check @Tang.Polynomial.evT_join

@@ -96,11 +96,12 @@ theorem spread_means {g : (Nat → K) → (Nat → K) → K} {d : (Nat → P) �
 end
 
 /-! ## Normal forms: sorted terms, each a sorted list of variables and a whole coefficient -/
-/-- `up - down` times the variables in `mono`. -/
+/-- `up - down` times the variables in `mono`; terms are sorted by `key` first, which nothing rests on. -/
 structure Term where
   mono : List Nat
   up : Nat
   down : Nat
+  key : Nat
 inductive Place where
   | before
   | same
@@ -116,24 +117,28 @@ def order (l : List Nat) : List Nat → Place :=
     (fun a _ rest m => List.rec (motive := fun _ => Place) .after
       (fun b m _ => Bool.rec (motive := fun _ => Place)
         (Bool.rec (motive := fun _ => Place) .after .before (Nat.ble a b)) (rest m) (Nat.beq a b)) m) l
-def join (t u : Term) : Term := ⟨t.mono, Nat.add t.up u.up, Nat.add t.down u.down⟩
+/-- Keys first: the kernel compares them at once, and looks at variables only where keys are equal. -/
+def compare (t u : Term) : Place :=
+  Bool.rec (motive := fun _ => Place) (Bool.rec (motive := fun _ => Place) .after .before (Nat.ble t.key u.key))
+    (order t.mono u.mono) (Nat.beq t.key u.key)
+def join (t u : Term) : Term := ⟨t.mono, Nat.add t.up u.up, Nat.add t.down u.down, t.key⟩
 def merge (p : List Term) : List Term → List Term :=
   List.rec (motive := fun _ => List Term → List Term) (fun q => q)
     (fun t p rest q => List.rec (motive := fun _ => List Term) (t :: p)
       (fun u q under => Place.rec (motive := fun _ => List Term) (t :: rest (u :: q)) (join t u :: rest q)
-        (u :: under) (order t.mono u.mono)) q) p
+        (u :: under) (compare t u)) q) p
 def multiply (t u : Term) : Term :=
   ⟨times t.mono u.mono, Nat.add (Nat.mul t.up u.up) (Nat.mul t.down u.down),
-    Nat.add (Nat.mul t.up u.down) (Nat.mul t.down u.up)⟩
+    Nat.add (Nat.mul t.up u.down) (Nat.mul t.down u.up), Nat.add t.key u.key⟩
 def scale (t : Term) (p : List Term) : List Term :=
   List.rec (motive := fun _ => List Term) .nil (fun u _ rest => merge [multiply t u] rest) p
 def product (p q : List Term) : List Term :=
   List.rec (motive := fun _ => List Term) .nil (fun t _ rest => merge (scale t q) rest) p
 def negate (p : List Term) : List Term :=
-  List.rec (motive := fun _ => List Term) .nil (fun t _ rest => ⟨t.mono, t.down, t.up⟩ :: rest) p
+  List.rec (motive := fun _ => List Term) .nil (fun t _ rest => ⟨t.mono, t.down, t.up, t.key⟩ :: rest) p
 /-- The normal form of a polynomial, from those of its variables. -/
 def norm (l r : Nat → List Term) (e : P) : List Term :=
-  P.rec (motive := fun _ => List Term) l r .nil [⟨.nil, 1, 0⟩] (fun _ _ a b => merge a b)
+  P.rec (motive := fun _ => List Term) l r .nil [⟨.nil, 1, 0, 0⟩] (fun _ _ a b => merge a b)
     (fun _ _ a b => product a b) (fun _ a => negate a) e
 /-- Whether all coefficients are zero. -/
 def cancels (p : List Term) : Bool :=
@@ -142,8 +147,9 @@ def cancels (p : List Term) : Bool :=
 def same (a b : List Term) : Bool := cancels (merge a (negate b))
 
 /-! ## The checks. Entry `i` of the first, second and third state is variable 3 i, 3 i + 1, 3 i + 2 -/
-/-- The polynomial that is one variable. -/
-def alone (i : Nat) : List Term := [⟨[i], 1, 0⟩]
+def cube (i : Nat) : Nat := Nat.mul i (Nat.mul i i)
+/-- The polynomial that is one variable. Keys add up under multiplication; sums of few ninth powers tell them apart. -/
+def alone (i : Nat) : List Term := [⟨[i], 1, 0, cube (cube (Nat.succ i))⟩]
 def first (i : Nat) : List Term := alone (Nat.mul 3 i)
 def second (i : Nat) : List Term := alone (Nat.succ (Nat.mul 3 i))
 def third (i : Nat) : List Term := alone (Nat.succ (Nat.succ (Nat.mul 3 i)))
@@ -270,6 +276,8 @@ theorem order_same : ∀ l m, order l m = .same → l = m
   | .cons a l, .cons b m => fun h => by
       have k := order_head h
       rw [Ring.natEq a b k.left, order_same l m k.right]
+theorem compare_same {t u : Term} (h : compare t u = .same) : t.mono = u.mono :=
+  order_same _ _ (order_head h).right
 
 section
 variable {K : Type u} [CommRing K] (σ : Nat → K)
@@ -310,13 +318,13 @@ theorem evP_merge (p : List Term) : ∀ q, evP σ (merge p q) = evP σ p + evP �
     induction q with
     | nil => exact (add_zero _).symm
     | cons u q under =>
-      exact placed (fun l => evP σ l = evP σ (t :: p) + evP σ (u :: q)) (order t.mono u.mono)
+      exact placed (fun l => evP σ l = evP σ (t :: p) + evP σ (u :: q)) (compare t u)
         (by
           show evT σ t + evP σ (merge p (u :: q)) = evT σ t + evP σ p + evP σ (u :: q)
           rw [ih, add_assoc])
         (fun h => by
           show evT σ (join t u) + evP σ (merge p q) = evT σ t + evP σ p + (evT σ u + evP σ q)
-          rw [ih, evT_join σ (order_same _ _ h), add_assoc, add_assoc, add_left_comm (evT σ u)])
+          rw [ih, evT_join σ (compare_same h), add_assoc, add_assoc, add_left_comm (evT σ u)])
         (by
           show evT σ u + evP σ (merge (t :: p) q) = evP σ (t :: p) + (evT σ u + evP σ q)
           rw [under, add_left_comm])
