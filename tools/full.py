@@ -118,7 +118,7 @@ def power(rungs: Sequence[str], *options: str) -> Table:
 
 
 def power_table(by_rung: dict[str, dict[str, Any]]) -> Table:
-    """The figures of such runs' reports, which are judged together: a table is one campaign's."""
+    """The figures of such runs' reports, each of which must hold by itself."""
     reports = list(by_rung.values())
     found = [t for report in reports for t in report["rows"]]
     rows = [
@@ -140,7 +140,7 @@ def power_table(by_rung: dict[str, dict[str, Any]]) -> Table:
         "rows": rows,
     }
     clean = all(r["baseline"] and not r["baseline"]["findings"] for r in reports)
-    exact = count["exact"] >= EXACT * len(found)
+    exact = all(r["exact"] >= EXACT * len(r["rows"]) for r in reports)
     good = bool(found) and count["caught"] == len(found) and exact and clean
     return Table(good, "all caught, 95% named exactly, baseline clean", figures)
 
