@@ -196,12 +196,22 @@ def _climb(task: Task) -> _Climb:
     if expanded is None:
         return climb
     climb.subject, climb.lowered = subject, lowered.replayed
-    climb.trials = trials(subject, expanded)
-    rounded = climb.attempt(Rung.ROUND, lambda: check_round(subject, lowered.replayed, expanded))
-    if rounded is not None:
-        climb.note(*rounded)
-        climb.findings.extend(climb.attempt(Rung.ROUND, lambda: check_promoted(subject)) or ())
+    if _rounds_rightly(climb, subject, lowered.replayed, expanded):
+        climb.trials = trials(subject, expanded)
     return climb
+
+
+def _rounds_rightly(climb: _Climb, subject: Subject, lowered: Replay, expanded: Replay) -> bool:
+    """The rung `round`; whether the plan's numbers are those that its schedule means.
+
+    What is only further from f64 than a budget allows goes on to devices.
+    """
+    rounded = climb.attempt(Rung.ROUND, lambda: check_round(subject, lowered, expanded))
+    if rounded is None:
+        return False
+    promoted = climb.attempt(Rung.ROUND, lambda: check_promoted(subject)) or []
+    climb.note(rounded[0], [*rounded[1], *promoted])
+    return all(f.verdict is not Verdict.WRONG for f in (*rounded[1], *promoted))
 
 
 def _derived_graph(climb: _Climb, accepted: Accepted, derivation: Derivation) -> Graph | None:

@@ -3,7 +3,8 @@
 Defines `check_places`, a part of the rung `lower`: the plan and the plan of the same schedule with
 every node in a kernel of its own, both replayed in formats, agree bit for bit in every buffer that
 both have. Relies on replay. It sees lost roundings, which f64 arithmetic does not, and nothing of
-what both plans share; where the other plan is beyond a limit it compares nothing, and says so.
+what both plans share; where they differ, the other plan's own roundings are judged first, and where
+it is beyond a limit it compares nothing, and says so.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from tang.kernel.lower import lower
 from tang.kernel.plan import Plan
 from tang.kernel.schedule import Schedule
 from tang.verify.compare import describe, memory_equal
+from tang.verify.promoted import check_promoted
 from tang.verify.report import Finding, RungResult
+from tang.verify.rounded import plan_findings
 from tang.verify.subject import Subject, scheduled, written
 from tang.verify.verdict import Rung, Verdict
 
@@ -45,7 +48,15 @@ def check_places(subject: Subject) -> Placed:
     except (LimitError, MemoryError) as e:  # a tensor that only inlining avoids
         text = "inlined nodes and epilogues are not compared with kernels of their own"
         return Placed(unsupported=f"{text}: {e}")
-    return Placed(_differing(subject, plain, left))
+    found = _differing(subject, plain, left)
+    return Placed(_of_the_plain(subject, plain) or found) if found else Placed()
+
+
+def _of_the_plain(subject: Subject, plain: Plan) -> tuple[Finding, ...]:
+    """What the rung `round` says of the other plan: where that is at fault, places are not."""
+    task = replace(subject.task, schedule=everywhere_stored(scheduled(subject.task)))
+    stored = replace(subject, task=task, plan=plain, expanded=plain)
+    return tuple(plan_findings(stored) or check_promoted(stored))
 
 
 def _differing(subject: Subject, plain: Plan, left: Replay) -> tuple[Finding, ...]:

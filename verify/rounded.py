@@ -1,6 +1,7 @@
 """Whether a plan rounds as its schedule says, where machines do not do so by themselves.
 
-Defines `rounding_findings`, a part of the rung `round`, and `format_of`. Relies on the abstract
+Defines `rounding_findings`, a part of the rung `round`, its part `plan_findings` that needs no
+replay, `as_held` and `format_of`. Relies on the abstract
 plan, in which roundings to narrow formats are operations, and on replay's numbers. It judges no
 rounding itself: that is the rung `expand`; which of two formats of a node with runs an operation
 belongs to is what `promoted` judges. Kernels that also compute nodes in formats of machines
@@ -42,19 +43,22 @@ _TESTS: Final = ("lt", "le", "eq", "isnan")
 
 
 def rounding_findings(subject: Subject, replayed: Replay) -> list[Finding]:
-    """The first operation of each kernel in another type than its node's, the first result that is
-    not rounded, and the first buffer and number of another format than the schedule says."""
-    found = []
-    for launch in subject.plan.launches:
-        found += _types(subject, launch) or _formats(subject, launch)
-    if found:
+    """What the plan says wrongly; where it says nothing wrong, the first buffer of each launch
+    with numbers of another format than the schedule says."""
+    found = plan_findings(subject)
+    return found or [f for x in subject.plan.launches for f in _numbers(subject, x, replayed)]
+
+
+def plan_findings(subject: Subject) -> list[Finding]:
+    """The first operation of each kernel in another type than its node's, the first buffer of
+    another format, and where there are none the first result that is not rounded."""
+    launches = subject.plan.launches
+    found = [f for x in launches for f in _types(subject, x) or _formats(subject, x)]
+    if found or not any(
+        p.conversion for s in _schedules(subject) for p in (s.stored, *_precisions(s))
+    ):
         return found
-    if not any(p.conversion for s in _schedules(subject) for p in (s.stored, *_precisions(s))):
-        return []
-    for launch in subject.plan.launches:
-        found += _operations(subject, launch) or _stores(subject, launch)
-        found += _numbers(subject, launch, replayed)
-    return found
+    return [f for x in launches for f in _operations(subject, x) or _stores(subject, x)]
 
 
 def _types(subject: Subject, launch: Launch) -> list[Finding]:
@@ -99,7 +103,7 @@ def _numbers(subject: Subject, launch: Launch, replayed: Replay) -> list[Finding
         if buffer.conversion is None:
             continue
         values = unpack(replayed.planes[name]["value"], buffer.type).astype(np.float32)
-        kept = _kept(buffer.conversion, values)
+        kept = as_held(buffer.conversion, values)
         equal = bit_equal(values, kept)
         if not equal.all():
             format_ = buffer.conversion.format.name
@@ -108,8 +112,11 @@ def _numbers(subject: Subject, launch: Launch, replayed: Replay) -> list[Finding
     return []
 
 
-def _kept(conversion: Conversion, values: Array) -> Array:
-    """Numbers of the format as they are; an infinity, as a literal is one, needs no overflow."""
+def as_held(conversion: Conversion, values: Array) -> Array:
+    """Numbers of the format as they are, others rounded to it.
+
+    An infinity that the format has stays, as that of a literal does, which has not overflown.
+    """
     rounded = np.asarray(narrowed(conversion, values)).reshape(values.shape)
     return np.where(np.isinf(values) & conversion.format.has_infinity, values, rounded)
 

@@ -10,7 +10,7 @@ wider than need be.
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -23,14 +23,15 @@ from tang.emulator.narrow import encoded, exact_function
 from tang.emulator.profiled import Native, no_native
 from tang.emulator.replay import Replay, replay
 from tang.interpreter.balls import BallArithmetic
-from tang.ir.format import format_named
+from tang.ir.format import Format, format_named
 from tang.kernel.ir import Function, Type
-from tang.kernel.narrow import coding_named
+from tang.kernel.narrow import Conversion, coding_named
 from tang.kernel.plan import Buffer, Plan, Role
 from tang.kernel.profile import IEEE, Profile
 from tang.verify.compare import bit_equal, describe, memory_equal, value_text
 from tang.verify.edges import edge_calls
 from tang.verify.report import Finding, RungResult
+from tang.verify.rounded import as_held
 from tang.verify.sanitizer import sanitizer_findings
 from tang.verify.structure import same_structure
 from tang.verify.subject import Subject, written
@@ -96,7 +97,8 @@ def packed_findings(
 ) -> list[Finding]:
     """The first buffer that changed when buffers of narrow formats got codes; calls are observed.
 
-    `expanded` holds the numbers that the codes stand for.
+    `expanded` holds the numbers that the codes stand for. Where it holds others, for which there
+    are no codes, the comparison ends: the rung `round` names the buffer.
     """
     plan = subject.packed
     if plan is subject.expanded:
@@ -119,8 +121,11 @@ def packed_findings(
         name: (array, np.where(touched[name], done.buffers[name], array))
         for name, array in held.items()
     }  # what nobody wrote holds nothing: a node without points leaves its partial states so
+    beyond = {
+        b.name for b in plan.buffers if not _has_codes(b, expanded.buffers[b.name][touched[b.name]])
+    }
     said = "buffer {name} holds other numbers as {format} codes"
-    return _first_changed(plan, pairs, said, ("numbers", "codes"), "codes")
+    return _first_changed(plan, pairs, said, ("numbers", "codes"), "codes", beyond)
 
 
 def _first_changed(
@@ -129,10 +134,16 @@ def _first_changed(
     said: str,
     sides: tuple[str, str],
     origin: str,
+    beyond: Collection[str] = (),
 ) -> list[Finding]:
-    """The first buffer, launch by launch, that two replays of a plan leave with other bits."""
+    """The first buffer, launch by launch, that two replays of a plan leave with other bits.
+
+    Buffers are compared up to the first one of `beyond`.
+    """
     for launch in plan.launches:
         for name in written(launch):
+            if name in beyond:
+                return []
             a, b = pairs[name]
             equal = memory_equal(a, b, plan.buffer(name).type)
             if not equal.all():
@@ -148,6 +159,13 @@ def _first_changed(
                     )
                 ]
     return []
+
+
+def _has_codes(buffer: Buffer, values: Array) -> bool:
+    """Whether all of these values can be written to the buffer, as codes if it has such."""
+    if buffer.conversion is None or buffer.type is not Type.U8:
+        return True
+    return bool(bit_equal(values, as_held(buffer.conversion, values)).all())
 
 
 def in_memory(buffer: Buffer, array: Array) -> Array:
@@ -219,8 +237,8 @@ class CallCheck:
         given, got, want = (np.ascontiguousarray(a).reshape(-1) for a in whole)
         equal = bit_equal(want, got)
         coding = coding_named(function.implements)
-        if coding is not None and coding[0] == "encode" and not coding[1].has_nan:
-            equal |= np.isnan(given)  # a lane at rest: what is stored was rounded to a number
+        if coding is not None and coding[0] == "encode":  # what is stored was rounded to a number:
+            equal |= ~_are_numbers(coding[1], given)  # a lane at rest, or a fault of the plan
         self._exact.add(function.name)
         if not equal.all() and function.name not in self._found:
             i = int(np.flatnonzero(~equal)[0])
@@ -237,6 +255,12 @@ class CallCheck:
                 origin=f"function {function.implements}",
             )
         return equal.size
+
+
+def _are_numbers(format_: Format, values: Array) -> npt.NDArray[np.bool_]:
+    """Which values a format can hold; every NaN is one where it has NaN."""
+    held = bit_equal(values, as_held(Conversion(format_), values))
+    return held | (np.isnan(values) & format_.has_nan)
 
 
 def call_errors(

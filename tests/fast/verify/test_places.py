@@ -12,7 +12,7 @@ from tang.budget import emulate
 from tang.emulator.replay import replay
 from tang.errors import LimitError
 from tang.kernel.ir import BF16
-from tang.kernel.lower import lower
+from tang.kernel.lower import kernels, lower
 from tang.kernel.schedule import NodeSchedule, Schedule
 from tang.verify import Report, Rung, Verdict, verify
 from tang.verify.places import everywhere_stored
@@ -42,6 +42,21 @@ def test_an_inlined_node_that_computes_something_else_is_found(monkeypatch):
     monkeypatch.setattr("tang.verify.places.lower", lambda _, schedule: lower(wrong, schedule))
     (finding,) = placed("inline").findings
     assert (finding.rung, finding.verdict, finding.origin) == (Rung.LOWER, Verdict.WRONG, "places")
+
+
+def test_a_kernel_in_another_format_than_its_node_is_no_fault_of_places(monkeypatch):
+    """Its inlined node is as it should be, so that places differ; the kernel is what is wrong."""
+
+    def widened(task, world, builder):
+        return replace(_context(task, world, builder), precision=NodeSchedule().computed)
+
+    _context = kernels._context
+    monkeypatch.setattr(kernels, "_context", widened)
+    narrow = NodeSchedule(storage=BF16, accumulate=BF16)
+    schedule = Schedule(nodes=(("part", replace(narrow, place="inline")),), default=narrow)
+    report = verify(squares_of_parts(), DATA, (), schedule=schedule, rules=())
+    assert {(f.rung, f.origin) for f in report.findings} == {(Rung.ROUND, "conversion")}
+    assert "computes in f32, its node in bf16" in report.to_text()
 
 
 @pytest.mark.parametrize("place", ["inline", "epilogue"])
