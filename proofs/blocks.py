@@ -1,33 +1,39 @@
 """Entries of a state that are one polynomial with shifted variables, such as those of a matrix.
 
-Defines `Block`, `shape` and `blocks`. Relies on nothing but terms with numbered variables. What it
-finds is a hint that Lean checks: nothing follows from it here.
+Defines `Block`, `shape`, `blocks` and `Digits`. Relies on nothing but terms with numbered
+variables. What it finds is a hint that Lean checks: nothing follows from it here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from tang.proofs.terms import Term
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Entry `start`, shifted by every number in `lefts` and in `rights`, in this order.
+    """Entries from `start` on, row by row, all of them the first with shifted variables.
 
-    A shift of the left adds to the numbers of the left state's variables, one of the right to those
-    of the right state's.
+    A row further down adds `columns` to the numbers of the left state's variables, a column
+    further right adds one to those of the right state's.
     """
 
     start: int
-    lefts: tuple[int, ...]
-    rights: tuple[int, ...]
+    rows: int
+    columns: int
 
     @property
     def size(self) -> int:
         """How many entries it has."""
-        return len(self.lefts) * len(self.rights)
+        return self.rows * self.columns
+
+    def place(self, i: int) -> tuple[int, int]:
+        """Row and column of an entry."""
+        return divmod(i - self.start, self.columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,24 +44,13 @@ class Shape:
     lefts: tuple[int, ...]
     rights: tuple[int, ...]
 
-    def shifts(self, other: Shape) -> tuple[int, int] | None:
-        """How much more the variables of another have on either side, if they are so shifted."""
-        a, b = (_difference(x, y) for x, y in ((self.lefts, other.lefts),
-                                               (self.rights, other.rights)))  # fmt: skip
-        return (a, b) if self.is_shifted(other, a, b) else None
-
     def is_shifted(self, other: Shape, a: int, b: int) -> bool:
-        """Whether another is this one with `a` and `b` more for its variables; both natural."""
+        """Whether another is this one with `a` and `b` more for its variables."""
         return (
-            min(a, b) >= 0
-            and self.operations == other.operations
-            and tuple(x + a for x in self.lefts) == other.lefts
-            and tuple(x + b for x in self.rights) == other.rights
+            self.operations == other.operations
+            and all(x + a == y for x, y in zip(self.lefts, other.lefts, strict=True))
+            and all(x + b == y for x, y in zip(self.rights, other.rights, strict=True))
         )
-
-
-def _difference(first: Sequence[int], second: Sequence[int]) -> int:
-    return second[0] - first[0] if first and second else 0
 
 
 def shape(t: Term, places: Mapping[str, int]) -> Shape:
@@ -78,41 +73,92 @@ def blocks(shapes: Sequence[Shape]) -> list[Block]:
     found: list[Block] = []
     start = 0
     while start < len(shapes):
-        rights = _rights(shapes, start)
-        lefts = _lefts(shapes, start, rights)
-        found.append(Block(start, lefts, rights))
+        found.append(_longest(shapes, start))
         start += found[-1].size
-    return found
+    while True:
+        cut = [part for b in found for part in _parts(shapes, found, b)]
+        if cut == found:
+            return found
+        found = cut
 
 
-def _rights(shapes: Sequence[Shape], start: int) -> tuple[int, ...]:
-    """The shifts of the first row of a block."""
-    first, rights = shapes[start], [0]
-    for other in shapes[start + 1 :]:
-        match first.shifts(other):
-            case (0, b) if _reads(shapes, first.rights, 0, b):
-                rights.append(b)
-            case _:
-                break
-    return tuple(rights)
-
-
-def _lefts(shapes: Sequence[Shape], start: int, rights: Sequence[int]) -> tuple[int, ...]:
-    """The shifts of the rows of a block."""
-    first, lefts = shapes[start], [0]
-    for at in range(start + len(rights), len(shapes) - len(rights) + 1, len(rights)):
-        shift = first.shifts(shapes[at])
-        row = zip(shapes[at:], rights, strict=False)
-        if shift is None or not _reads(shapes, first.lefts, a := shift[0], 0):
+def _longest(shapes: Sequence[Shape], start: int) -> Block:
+    """The block of as many columns, then as many rows, as are shifted."""
+    first, rest = shapes[start], len(shapes) - start
+    columns = rows = 1
+    while columns < rest and first.is_shifted(shapes[start + columns], 0, columns):
+        columns += 1
+    while (rows + 1) * columns <= rest:
+        at = rows * columns
+        row = enumerate(shapes[start + at : start + at + columns])
+        if not all(first.is_shifted(e, at, b) for b, e in row):
             break
-        if not all(first.is_shifted(e, a, b) for e, b in row):
-            break
-        lefts.append(a)
-    return tuple(lefts)
+        rows += 1
+    return Block(start, rows, columns)
 
 
-def _reads(shapes: Sequence[Shape], numbers: Sequence[int], a: int, b: int) -> bool:
-    """Whether the entries that come `a` or `b` after those read are these, shifted likewise."""
-    return all(
-        i + a + b < len(shapes) and shapes[i].is_shifted(shapes[i + a + b], a, b) for i in numbers
+def _parts(shapes: Sequence[Shape], found: Sequence[Block], b: Block) -> Iterator[Block]:
+    """The block, or its rows, or its entries: what it reads must go as far down and right."""
+    first = shapes[b.start]
+    down = [(h, h.place(i)[0]) for i in first.lefts for h in _holding(found, i)]
+    right = [(h, h.place(i)[1]) for i in first.rights for h in _holding(found, i)]
+    if b.columns > 1 and any(q + b.columns > h.columns for h, q in right):
+        yield from (Block(b.start + i, 1, 1) for i in range(b.size))
+    elif b.rows > 1 and any(h.columns != b.columns or p + b.rows > h.rows for h, p in down):
+        yield from (Block(b.start + i * b.columns, 1, b.columns) for i in range(b.rows))
+    else:
+        yield b
+
+
+def _holding(found: Sequence[Block], i: int) -> Iterator[Block]:
+    return (h for h in found if h.start <= i < h.start + h.size)
+
+
+LARGEST: Final = 1 << 23
+"""So many bits the numbers have at most that polynomials are written as."""
+
+
+@dataclass(frozen=True, slots=True)
+class Digits:
+    """How polynomials are written as numbers: `base` and `width`; the lowest variable per block.
+
+    A product of a variable of each of three states is one digit, at a place below
+    width² · (variables of the first). Base and width are 0 where the numbers would be too long.
+    """
+
+    base: int
+    width: int
+    lows: tuple[int, ...]
+
+
+def digits(terms: Mapping[str, Term], shapes: Sequence[Shape], found: Sequence[Block]) -> Digits:
+    """Base and width for both sides of associativity of the first entries; `terms` has its keys."""
+    counts = {k: _products(t, {}) for k, t in terms.items()}
+    sides = [{f"{side}{k}": n for k, n in counts.items()} for side in "st"]
+    entries = [*terms.values()]
+    base = 1 + max(_products(entries[b.start], side) for b in found for side in sides)
+    read = [_read(shapes, shapes[b.start]) for b in found]
+    lows = tuple(min(firsts, default=0) for firsts, _ in read)
+    width = max((i for _, others in read for i in others), default=0) + 2
+    steps = max(
+        max(firsts, default=0) - low + 2 for (firsts, _), low in zip(read, lows, strict=True)
     )
+    if width * width * steps * base.bit_length() > LARGEST:
+        return Digits(0, 0, lows)
+    return Digits(base, width, lows)
+
+
+def _read(shapes: Sequence[Shape], first: Shape) -> tuple[list[int], list[int]]:
+    """Numbers of the variables of the first of three states, and of those of the other two."""
+    left, right = ([shapes[i] for i in side] for side in (first.lefts, first.rights))
+    firsts = [*first.lefts, *(i for e in left for i in e.lefts)]
+    others = [*first.rights, *(i for e in left for i in e.rights)]
+    return firsts, others + [i for e in right for i in (*e.lefts, *e.rights)]
+
+
+def _products(t: Term, sizes: Mapping[str, int]) -> int:
+    """How many products a term has, multiplied out; some variables have so many."""
+    if t.op == "var":
+        return sizes.get(t.name, 1)
+    parts = [_products(a, sizes) for a in t.args]
+    return math.prod(parts) if t.op == "mul" else sum(parts) if parts else int(t.op == "one")

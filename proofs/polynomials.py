@@ -1,18 +1,19 @@
 """The laws of a combine whose entries are polynomials, decided by Lean's kernel in one evaluation.
 
-Defines `is_polynomial` and `polynomial_claims`. Relies on Tang/Polynomial.lean, whose checks are
-proved sound there, and on the canonical forms to name the entry at fault. A combine with maxima,
-quotients or exponentials, or an identity that holds one, is no such polynomial.
+Defines `is_polynomial` and `polynomial_claims`. Relies on Tang/Polynomial and Tang/Blocks, whose
+checks are proved sound there, and on the canonical forms to name the entry at fault. A combine
+with maxima, quotients or exponentials, or an identity that holds one, is no such polynomial.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from tang.proofs.blocks import Block, blocks, shape
-from tang.proofs.factor import Factor
+from tang.proofs.blocks import Block, Shape, blocks, digits, shape
+from tang.proofs.factor import Entry, Factor
 from tang.proofs.identities import check_identity
 from tang.proofs.laws import Broken, broken_law
 from tang.proofs.session import Definition, Said, Statement
@@ -20,12 +21,13 @@ from tang.proofs.substitute import renamed
 from tang.proofs.terms import Term, text
 from tang.proofs.verified import ONE_SORT, Kinds
 
-MODULES: Final = ("Tang.Polynomial",)
+MODULES: Final = ("Tang.Blocks", "Tang.Polynomial")
 RING: Final = f"{ONE_SORT}[CommRing K]"
 OPERATIONS: Final = "{R : Type u} [Add R] [Mul R] [Neg R] [Zero R] [One R]"
 """What the exported text is read over: a ring for its meaning, polynomials for its syntax."""
 
 STATES: Final = "(s t : Nat → R)"
+EVALUATED: Final = "(by decide +kernel)"
 
 _ARITHMETIC: Final = frozenset({"var", "zero", "one", "add", "mul", "neg"})
 
@@ -52,97 +54,129 @@ def polynomial_claims(f: Factor, kinds: Kinds, label: str) -> list[Said] | Broke
     if f.monoid.identity is not None:
         check_identity(f, kinds)
     components = dict.fromkeys(e.label.partition("[")[0] for e in f.entries)
-    return [*_Combine(f, f"{label}_combine", ", ".join(components), tuple(cut)).claims()]
+    name, subject = f"{label}_combine", ", ".join(components)
+    said = _Blocks(f, name, subject, tuple(cut)) if cut else _Combine(f, name, subject)
+    return [*said.claims()]
 
 
 def _blocks(f: Factor) -> list[Block]:
     """The entries cut into blocks of shifted ones; none where that would not save half of them."""
-    places = {e.key: i for i, e in enumerate(f.entries)}
-    found = blocks([shape(e.combine, places) for e in f.entries])
+    if f.monoid.commutative:
+        return []
+    found = blocks(_shapes(f))
     return found if 2 * len(found) <= len(f.entries) else []
+
+
+def _shapes(f: Factor) -> list[Shape]:
+    places = {e.key: i for i, e in enumerate(f.entries)}
+    return [shape(e.combine, places) for e in f.entries]
 
 
 @dataclass(frozen=True, slots=True)
 class _Combine:
-    """A combine's name in Lean, what it is called in messages, and the blocks it is cut into."""
+    """A combine's name in Lean, and what it is called in messages."""
 
     factor: Factor
     name: str
     subject: str
-    blocks: tuple[Block, ...]
 
     def claims(self) -> Iterator[Said]:
         """The combine and its identity as lists of entries, what they mean, and their laws."""
-        name, promised = self.name, self.factor.monoid
-        yield from self._meaning()
-        known = f"(c := ({name} .left .right)) {name}_means_proved"
-        goal = f"(combineBy ({name} (R := K)))"
-        by = f" {known}"
-        check = "(by decide +kernel)"
-        if self.blocks:
-            by = f"_by {known} {_written(self.blocks)}"
-            yield self._cut()
-            check = f"{name}_blocks_proved"
-        proof = f"Polynomial.associative{by} {check}"
-        yield self._law("associative", f"Associative {goal}", proof)
+        texts, promised = self.texts(self.factor.entries), self.factor.monoid
+        known, goal = f"(c := ({self.name} .left .right)) {self.name}_means_proved", self.goal
+        yield self.definition("", STATES, _list(texts), "List R")
+        yield self.means(f"Polynomial.values s t ({self.name} .left .right)")
+        proof = f"Polynomial.associative {known} {EVALUATED}"
+        yield self.law("associative", f"Associative {goal}", proof)
         if promised.commutative:
-            proof = f"Polynomial.commutative {known} (by decide +kernel)"
-            yield self._law("commutative", f"Commutative {goal}", proof)
+            proof = f"Polynomial.commutative {known} {EVALUATED}"
+            yield self.law("commutative", f"Commutative {goal}", proof)
         if promised.identity is not None:
-            entries = self.factor.entries
-            held, size = f"{name}_constants", len(entries)
-            constants = _list(text(e.identity) for e in entries if e.identity is not None)
-            yield self._definition(held, "", constants, "List R")
-            goal = f"IdentityBelow {size} ({name} (R := K)) {held}"
-            of_blocks = f" {check}" if self.blocks else ""
-            rest = f"{size} rfl (by decide +kernel)"
-            proof = f"Polynomial.identity{by}{of_blocks} (e := {held}) {rest}"
-            yield self._law("identity", goal, proof)
+            yield self.definition("_constants", "", _list(self.constants()), "List R")
+            yield self.identity(f"Polynomial.identity {known} (e := {self.name}_constants)")
 
-    def _cut(self) -> Statement:
-        """That the combine is made of its blocks, the first entry of each associative."""
-        goal = f"Polynomial.associatesBy ({self.name} .left .right) {_written(self.blocks)} = true"
-        return self._law("blocks", goal, "(by decide +kernel)")
+    @property
+    def goal(self) -> str:
+        """What the laws are about."""
+        return f"(combineBy ({self.name} (R := K)))"
 
-    def _meaning(self) -> Iterator[Said]:
-        """The definition, and that its meaning and its syntax are the same combine."""
+    def texts(self, entries: Iterable[Entry]) -> list[str]:
+        """Entries in Lean, over numbered variables."""
         places = {e.key: i for i, e in enumerate(self.factor.entries)}
         names = {f"{s}{k}": f"({s} {i})" for k, i in places.items() for s in "st"}
-        texts = [text(renamed(e.combine, names)) for e in self.factor.entries]
-        body, proof = _list(texts), "rfl"
-        if self.blocks:
-            body, proof = "[]", "Polynomial.nil_means s t"
-        for b in reversed(self.blocks):
-            entry = f"{self.name}_{b.start}"
-            yield self._definition(entry, STATES, texts[b.start], "R")
-            left, right = (f"(fun i => Polynomial.eval s t ({x} i))" for x in "lr")
-            meant = f"{entry} {left} {right} = Polynomial.eval s t ({entry} l r)"
-            goal = f"∀ (s t : Nat → K) (l r : Nat → Polynomial.P), {meant}"
-            yield self._law(f"{b.start}_means", goal, "fun _ _ _ _ => rfl")
-            lefts, rights = map(_numbers, (b.lefts, b.rights))
-            body = f"spread {entry} {lefts} {rights} s t ({body})"
-            same = f"(g := {entry}) (d := {entry}) ({entry}_means_proved s t)"
-            proof = f"Polynomial.spread_means {same} {rights} ({proof}) {lefts}"
-        yield self._definition(self.name, STATES, body, "List R")
-        goal = f"{self.name} s t = Polynomial.values s t ({self.name} .left .right)"
-        yield self._law("means", f"∀ s t : Nat → K, {goal}", f"fun s t => {proof}")
+        return [text(renamed(e.combine, names)) for e in entries]
 
-    def _definition(self, name: str, states: str, body: str, type_: str) -> Definition:
+    def constants(self) -> list[str]:
+        """The entries of the identity in Lean."""
+        return [text(e.identity) for e in self.factor.entries if e.identity is not None]
+
+    def means(self, meaning: str) -> Statement:
+        """That the combine over a ring and its syntax are the same."""
+        goal = f"∀ s t : Nat → K, {self.name} s t = {meaning}"
+        return self.law("means", goal, "fun _ _ => rfl")
+
+    def identity(self, proof: str) -> Statement:
+        """That the constants leave all entries as they are, which the kernel evaluates."""
+        size = len(self.factor.entries)
+        goal = f"IdentityBelow {size} ({self.name} (R := K)) {self.name}_constants"
+        return self.law("identity", goal, f"{proof} {size} rfl {EVALUATED}")
+
+    def definition(self, suffix: str, states: str, body: str, type_: str) -> Definition:
+        """A definition over anything with the operations of a ring."""
         binders = f"{OPERATIONS} {states}".strip()
-        return Definition(name, binders, body, type_, self.subject, MODULES)
+        return Definition(f"{self.name}{suffix}", binders, body, type_, self.subject, MODULES)
 
-    def _law(self, short: str, goal: str, proof: str) -> Statement:
+    def law(self, short: str, goal: str, proof: str) -> Statement:
+        """A theorem over a ring."""
         name = f"{self.name}_{short}"
         return Statement(name, RING, "", goal, (f"exact {proof}",), self.subject, MODULES)
 
 
-def _numbers(numbers: Iterable[int]) -> str:
-    return f"({_list(map(str, numbers))})"
+@dataclass(frozen=True, slots=True)
+class _Blocks(_Combine):
+    """The same of a combine that is cut into blocks."""
 
+    blocks: tuple[Block, ...]
 
-def _written(cut: Iterable[Block]) -> str:
-    """Blocks as Lean reads them."""
-    return f"({_list(f'⟨{b.start}, {_numbers(b.lefts)}, {_numbers(b.rights)}⟩' for b in cut)})"
+    def claims(self) -> Iterator[Said]:
+        """The combine and its identity as blocks of entries, what they mean, and their laws."""
+        name, cut = self.name, f"{self.name}_blocks"
+        body = "[]"
+        firsts = self.texts(self.factor.entries[b.start] for b in self.blocks)
+        for b, entry in zip(self.blocks, firsts, strict=True):
+            yield self.definition(f"_{b.start}", STATES, entry, "R")
+        for b in reversed(self.blocks):
+            body = f"spread {name}_{b.start} {b.rows} {b.columns} s t ({body})"
+        yield self.definition("", STATES, body, "List R")
+        hints = digits(
+            {e.key: e.combine for e in self.factor.entries}, _shapes(self.factor), self.blocks
+        )
+        written = (
+            f"⟨{b.rows}, {b.columns}, {low}, {name}_{b.start} .left .right⟩"
+            for b, low in zip(self.blocks, hints.lows, strict=True)
+        )
+        yield self._data("_blocks", written, "Block")
+        yield self.means(f"Polynomial.pieces s t {cut}")
+        known = f"{name}_means_proved"
+        proof = f"Polynomial.associative_by {known} (q := {hints.base}) (w := {hints.width})"
+        yield self.law("associative", f"Associative {self.goal}", f"{proof} {EVALUATED}")
+        if self.factor.monoid.identity is not None:
+            yield from self._runs()
+            yield self.identity(f"Polynomial.identity_by {known} (e := {name}_runs)")
+
+    def _runs(self) -> Iterator[Definition]:
+        """The identity, equal constants in a row together."""
+        runs = [(c, len([*same])) for c, same in itertools.groupby(self.constants())]
+        body = "[]"
+        for c, times in reversed(runs):
+            body = f"repeated {times} {c} ({body})"
+        yield self.definition("_constants", "", body, "List R")
+        yield self._data("_runs", (f"⟨{times}, {c}⟩" for c, times in runs), "Run")
+
+    def _data(self, suffix: str, parts: Iterable[str], type_: str) -> Definition:
+        """What the kernel evaluates."""
+        listed, type_ = _list(parts), f"List Polynomial.{type_}"
+        return Definition(f"{self.name}{suffix}", "", listed, type_, self.subject, MODULES)
 
 
 def _list(parts: Iterable[str]) -> str:

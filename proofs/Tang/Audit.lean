@@ -26,6 +26,8 @@ import Tang.Means
 import Tang.Cover
 import Tang.Merge
 import Tang.Polynomial
+import Tang.Digits
+import Tang.Blocks
 import Tang.Core
 import Tang.Syntax
 /-! # Tang.Audit — every theorem: its statement, its axioms, its explicit form.
@@ -1423,12 +1425,6 @@ set_option pp.rawOnError true
 #print axioms Tang.place_nothing
 #check @Tang.place_alone
 #print axioms Tang.place_alone
-#check @Tang.Polynomial.nil_means
-#print axioms Tang.Polynomial.nil_means
-#check @Tang.Polynomial.spreadRow_means
-#print axioms Tang.Polynomial.spreadRow_means
-#check @Tang.Polynomial.spread_means
-#print axioms Tang.Polynomial.spread_means
 #check @Tang.Polynomial.nope
 #print axioms Tang.Polynomial.nope
 #check @Tang.Polynomial.either
@@ -1483,44 +1479,194 @@ set_option pp.rawOnError true
 #print axioms Tang.Polynomial.below_sound
 #check @Tang.Polynomial.nth_values
 #print axioms Tang.Polynomial.nth_values
+#check @Tang.Polynomial.balanced_sound
+#print axioms Tang.Polynomial.balanced_sound
 #check @Tang.Polynomial.combineBy_eval
 #print axioms Tang.Polynomial.combineBy_eval
-#check @Tang.Polynomial.under
-#print axioms Tang.Polynomial.under
-#check @Tang.Polynomial.shifted_sound
-#print axioms Tang.Polynomial.shifted_sound
-#check @Tang.Polynomial.variables_sound
-#print axioms Tang.Polynomial.variables_sound
-#check @Tang.Polynomial.row_sound
-#print axioms Tang.Polynomial.row_sound
-#check @Tang.Polynomial.rows_sound
-#print axioms Tang.Polynomial.rows_sound
 #check @Tang.Polynomial.associatesAt_sound
 #print axioms Tang.Polynomial.associatesAt_sound
 #check @Tang.Polynomial.associative_at
 #print axioms Tang.Polynomial.associative_at
 #check @Tang.Polynomial.associative
 #print axioms Tang.Polynomial.associative
-#check @Tang.Polynomial.shift_left
-#print axioms Tang.Polynomial.shift_left
-#check @Tang.Polynomial.shift_right
-#print axioms Tang.Polynomial.shift_right
-#check @Tang.Polynomial.shift_associative
-#print axioms Tang.Polynomial.shift_associative
-#check @Tang.Polynomial.associative_by
-#print axioms Tang.Polynomial.associative_by
 #check @Tang.Polynomial.commutative
 #print axioms Tang.Polynomial.commutative
 #check @Tang.Polynomial.constant_means
 #print axioms Tang.Polynomial.constant_means
 #check @Tang.Polynomial.identity
 #print axioms Tang.Polynomial.identity
-#check @Tang.Polynomial.add_swap
-#print axioms Tang.Polynomial.add_swap
-#check @Tang.Polynomial.seated_sound
-#print axioms Tang.Polynomial.seated_sound
-#check @Tang.Polynomial.seats_sound
-#print axioms Tang.Polynomial.seats_sound
+#check @Tang.Polynomial.ble_of_le
+#print axioms Tang.Polynomial.ble_of_le
+#check @Tang.Polynomial.lt_of_not_ble
+#print axioms Tang.Polynomial.lt_of_not_ble
+#check @Tang.Polynomial.power_add
+#print axioms Tang.Polynomial.power_add
+#check @Tang.Polynomial.power_mul
+#print axioms Tang.Polynomial.power_mul
+#check @Tang.Polynomial.digit
+#print axioms Tang.Polynomial.digit
+#check @Tang.Polynomial.weigh_lower
+#print axioms Tang.Polynomial.weigh_lower
+#check @Tang.Polynomial.count_lower
+#print axioms Tang.Polynomial.count_lower
+#check @Tang.Polynomial.height_lower
+#print axioms Tang.Polynomial.height_lower
+#check @Tang.Polynomial.height_less
+#print axioms Tang.Polynomial.height_less
+#check @Tang.Polynomial.sumOf_lower
+#print axioms Tang.Polynomial.sumOf_lower
+#check @Tang.Polynomial.no_height
+#print axioms Tang.Polynomial.no_height
+#check @Tang.Polynomial.digits
+#print axioms Tang.Polynomial.digits
+#check @Tang.Polynomial.code_times
+#print axioms Tang.Polynomial.code_times
+#check @Tang.Polynomial.count_plus
+#print axioms Tang.Polynomial.count_plus
+#check @Tang.Polynomial.count_each
+#print axioms Tang.Polynomial.count_each
+#check @Tang.Polynomial.count_times
+#print axioms Tang.Polynomial.count_times
+#check @Tang.Polynomial.weigh_plus
+#print axioms Tang.Polynomial.weigh_plus
+#check @Tang.Polynomial.weigh_each
+#print axioms Tang.Polynomial.weigh_each
+#check @Tang.Polynomial.weigh_times
+#print axioms Tang.Polynomial.weigh_times
+#check @Tang.Polynomial.apart
+#print axioms Tang.Polynomial.apart
+#check @Tang.Polynomial.present
+#print axioms Tang.Polynomial.present
+#check @Tang.Polynomial.within
+#print axioms Tang.Polynomial.within
+#check @Tang.Polynomial.weaker
+#print axioms Tang.Polynomial.weaker
+#check @Tang.Polynomial.fits_plus
+#print axioms Tang.Polynomial.fits_plus
+#check @Tang.Polynomial.fits_each
+#print axioms Tang.Polynomial.fits_each
+#check @Tang.Polynomial.fits_times
+#print axioms Tang.Polynomial.fits_times
+#check @Tang.Polynomial.single
+#print axioms Tang.Polynomial.single
+#check @Tang.Polynomial.worth_plus
+#print axioms Tang.Polynomial.worth_plus
+#check @Tang.Polynomial.value_times
+#print axioms Tang.Polynomial.value_times
+#check @Tang.Polynomial.worth_each
+#print axioms Tang.Polynomial.worth_each
+#check @Tang.Polynomial.worth_times
+#print axioms Tang.Polynomial.worth_times
+#check @Tang.Polynomial.stands_zero
+#print axioms Tang.Polynomial.stands_zero
+#check @Tang.Polynomial.stands_one
+#print axioms Tang.Polynomial.stands_one
+#check @Tang.Polynomial.stands_weaker
+#print axioms Tang.Polynomial.stands_weaker
+#check @Tang.Polynomial.stands_add
+#print axioms Tang.Polynomial.stands_add
+#check @Tang.Polynomial.none_counted
+#print axioms Tang.Polynomial.none_counted
+#check @Tang.Polynomial.le_times
+#print axioms Tang.Polynomial.le_times
+#check @Tang.Polynomial.stands_nothing
+#print axioms Tang.Polynomial.stands_nothing
+#check @Tang.Polynomial.stands_mul
+#print axioms Tang.Polynomial.stands_mul
+#check @Tang.Polynomial.larger_left
+#print axioms Tang.Polynomial.larger_left
+#check @Tang.Polynomial.larger_right
+#print axioms Tang.Polynomial.larger_right
+#check @Tang.Polynomial.stands_if
+#print axioms Tang.Polynomial.stands_if
+#check @Tang.Polynomial.stands_single
+#print axioms Tang.Polynomial.stands_single
+#check @Tang.Polynomial.ones
+#print axioms Tang.Polynomial.ones
+#check @Tang.Polynomial.stands_first
+#print axioms Tang.Polynomial.stands_first
+#check @Tang.Polynomial.stands_second
+#print axioms Tang.Polynomial.stands_second
+#check @Tang.Polynomial.stands_third
+#print axioms Tang.Polynomial.stands_third
+#check @Tang.Polynomial.scaled
+#print axioms Tang.Polynomial.scaled
+#check @Tang.Polynomial.shared
+#print axioms Tang.Polynomial.shared
+#check @Tang.Polynomial.summed
+#print axioms Tang.Polynomial.summed
+#check @Tang.Polynomial.whole_degree
+#print axioms Tang.Polynomial.whole_degree
+#check @Tang.Polynomial.number_stands
+#print axioms Tang.Polynomial.number_stands
+#check @Tang.Polynomial.number_stands_whole
+#print axioms Tang.Polynomial.number_stands_whole
+#check @Tang.Polynomial.parted
+#print axioms Tang.Polynomial.parted
+#check @Tang.Polynomial.sumOf_decoded
+#print axioms Tang.Polynomial.sumOf_decoded
+#check @Tang.Polynomial.stands_same
+#print axioms Tang.Polynomial.stands_same
+#check @Tang.Polynomial.split_ble
+#print axioms Tang.Polynomial.split_ble
+#check @Tang.Polynomial.walk_spec
+#print axioms Tang.Polynomial.walk_spec
+#check @Tang.Polynomial.locate_spec
+#print axioms Tang.Polynomial.locate_spec
+#check @Tang.Polynomial.moved_down
+#print axioms Tang.Polynomial.moved_down
+#check @Tang.Polynomial.moved_right
+#print axioms Tang.Polynomial.moved_right
+#check @Tang.Polynomial.all_sound
+#print axioms Tang.Polynomial.all_sound
+#check @Tang.Polynomial.has_inside
+#print axioms Tang.Polynomial.has_inside
+#check @Tang.Polynomial.first_only
+#print axioms Tang.Polynomial.first_only
+#check @Tang.Polynomial.nth_row
+#print axioms Tang.Polynomial.nth_row
+#check @Tang.Polynomial.nth_after_row
+#print axioms Tang.Polynomial.nth_after_row
+#check @Tang.Polynomial.nth_rows
+#print axioms Tang.Polynomial.nth_rows
+#check @Tang.Polynomial.nth_after_rows
+#print axioms Tang.Polynomial.nth_after_rows
+#check @Tang.Polynomial.nth_piece
+#print axioms Tang.Polynomial.nth_piece
+#check @Tang.Polynomial.nth_beyond
+#print axioms Tang.Polynomial.nth_beyond
+#check @Tang.Polynomial.variables_sound
+#print axioms Tang.Polynomial.variables_sound
+#check @Tang.Polynomial.combineBy_piece
+#print axioms Tang.Polynomial.combineBy_piece
+#check @Tang.Polynomial.combineBy_beyond
+#print axioms Tang.Polynomial.combineBy_beyond
+#check @Tang.Polynomial.formAt_sound
+#print axioms Tang.Polynomial.formAt_sound
+#check @Tang.Polynomial.linear_degrees
+#print axioms Tang.Polynomial.linear_degrees
+#check @Tang.Polynomial.numberAt_stands
+#print axioms Tang.Polynomial.numberAt_stands
+#check @Tang.Polynomial.linearly_sound
+#print axioms Tang.Polynomial.linearly_sound
+#check @Tang.Polynomial.downward_sound
+#print axioms Tang.Polynomial.downward_sound
+#check @Tang.Polynomial.rightward_sound
+#print axioms Tang.Polynomial.rightward_sound
+#check @Tang.Polynomial.row_of
+#print axioms Tang.Polynomial.row_of
+#check @Tang.Polynomial.column_of
+#print axioms Tang.Polynomial.column_of
+#check @Tang.Polynomial.associative_by
+#print axioms Tang.Polynomial.associative_by
+#check @Tang.Polynomial.nth_repeated
+#print axioms Tang.Polynomial.nth_repeated
+#check @Tang.Polynomial.nth_after_repeated
+#print axioms Tang.Polynomial.nth_after_repeated
+#check @Tang.Polynomial.held_sound
+#print axioms Tang.Polynomial.held_sound
+#check @Tang.Polynomial.keeps_sound
+#print axioms Tang.Polynomial.keeps_sound
 #check @Tang.Polynomial.identity_by
 #print axioms Tang.Polynomial.identity_by
 set_option pp.raw true
@@ -2218,9 +2364,6 @@ set_option pp.raw true
 #check @Tang.alone_held
 #check @Tang.place_nothing
 #check @Tang.place_alone
-#check @Tang.Polynomial.nil_means
-#check @Tang.Polynomial.spreadRow_means
-#check @Tang.Polynomial.spread_means
 #check @Tang.Polynomial.nope
 #check @Tang.Polynomial.either
 #check @Tang.Polynomial.placed
@@ -2248,23 +2391,98 @@ set_option pp.raw true
 #check @Tang.Polynomial.every_sound
 #check @Tang.Polynomial.below_sound
 #check @Tang.Polynomial.nth_values
+#check @Tang.Polynomial.balanced_sound
 #check @Tang.Polynomial.combineBy_eval
-#check @Tang.Polynomial.under
-#check @Tang.Polynomial.shifted_sound
-#check @Tang.Polynomial.variables_sound
-#check @Tang.Polynomial.row_sound
-#check @Tang.Polynomial.rows_sound
 #check @Tang.Polynomial.associatesAt_sound
 #check @Tang.Polynomial.associative_at
 #check @Tang.Polynomial.associative
-#check @Tang.Polynomial.shift_left
-#check @Tang.Polynomial.shift_right
-#check @Tang.Polynomial.shift_associative
-#check @Tang.Polynomial.associative_by
 #check @Tang.Polynomial.commutative
 #check @Tang.Polynomial.constant_means
 #check @Tang.Polynomial.identity
-#check @Tang.Polynomial.add_swap
-#check @Tang.Polynomial.seated_sound
-#check @Tang.Polynomial.seats_sound
+#check @Tang.Polynomial.ble_of_le
+#check @Tang.Polynomial.lt_of_not_ble
+#check @Tang.Polynomial.power_add
+#check @Tang.Polynomial.power_mul
+#check @Tang.Polynomial.digit
+#check @Tang.Polynomial.weigh_lower
+#check @Tang.Polynomial.count_lower
+#check @Tang.Polynomial.height_lower
+#check @Tang.Polynomial.height_less
+#check @Tang.Polynomial.sumOf_lower
+#check @Tang.Polynomial.no_height
+#check @Tang.Polynomial.digits
+#check @Tang.Polynomial.code_times
+#check @Tang.Polynomial.count_plus
+#check @Tang.Polynomial.count_each
+#check @Tang.Polynomial.count_times
+#check @Tang.Polynomial.weigh_plus
+#check @Tang.Polynomial.weigh_each
+#check @Tang.Polynomial.weigh_times
+#check @Tang.Polynomial.apart
+#check @Tang.Polynomial.present
+#check @Tang.Polynomial.within
+#check @Tang.Polynomial.weaker
+#check @Tang.Polynomial.fits_plus
+#check @Tang.Polynomial.fits_each
+#check @Tang.Polynomial.fits_times
+#check @Tang.Polynomial.single
+#check @Tang.Polynomial.worth_plus
+#check @Tang.Polynomial.value_times
+#check @Tang.Polynomial.worth_each
+#check @Tang.Polynomial.worth_times
+#check @Tang.Polynomial.stands_zero
+#check @Tang.Polynomial.stands_one
+#check @Tang.Polynomial.stands_weaker
+#check @Tang.Polynomial.stands_add
+#check @Tang.Polynomial.none_counted
+#check @Tang.Polynomial.le_times
+#check @Tang.Polynomial.stands_nothing
+#check @Tang.Polynomial.stands_mul
+#check @Tang.Polynomial.larger_left
+#check @Tang.Polynomial.larger_right
+#check @Tang.Polynomial.stands_if
+#check @Tang.Polynomial.stands_single
+#check @Tang.Polynomial.ones
+#check @Tang.Polynomial.stands_first
+#check @Tang.Polynomial.stands_second
+#check @Tang.Polynomial.stands_third
+#check @Tang.Polynomial.scaled
+#check @Tang.Polynomial.shared
+#check @Tang.Polynomial.summed
+#check @Tang.Polynomial.whole_degree
+#check @Tang.Polynomial.number_stands
+#check @Tang.Polynomial.number_stands_whole
+#check @Tang.Polynomial.parted
+#check @Tang.Polynomial.sumOf_decoded
+#check @Tang.Polynomial.stands_same
+#check @Tang.Polynomial.split_ble
+#check @Tang.Polynomial.walk_spec
+#check @Tang.Polynomial.locate_spec
+#check @Tang.Polynomial.moved_down
+#check @Tang.Polynomial.moved_right
+#check @Tang.Polynomial.all_sound
+#check @Tang.Polynomial.has_inside
+#check @Tang.Polynomial.first_only
+#check @Tang.Polynomial.nth_row
+#check @Tang.Polynomial.nth_after_row
+#check @Tang.Polynomial.nth_rows
+#check @Tang.Polynomial.nth_after_rows
+#check @Tang.Polynomial.nth_piece
+#check @Tang.Polynomial.nth_beyond
+#check @Tang.Polynomial.variables_sound
+#check @Tang.Polynomial.combineBy_piece
+#check @Tang.Polynomial.combineBy_beyond
+#check @Tang.Polynomial.formAt_sound
+#check @Tang.Polynomial.linear_degrees
+#check @Tang.Polynomial.numberAt_stands
+#check @Tang.Polynomial.linearly_sound
+#check @Tang.Polynomial.downward_sound
+#check @Tang.Polynomial.rightward_sound
+#check @Tang.Polynomial.row_of
+#check @Tang.Polynomial.column_of
+#check @Tang.Polynomial.associative_by
+#check @Tang.Polynomial.nth_repeated
+#check @Tang.Polynomial.nth_after_repeated
+#check @Tang.Polynomial.held_sound
+#check @Tang.Polynomial.keeps_sound
 #check @Tang.Polynomial.identity_by

@@ -10,10 +10,8 @@ import Tang.Syntax
 
 A combine is a list of polynomials over the entries of two states. `decide +kernel` evaluates
 `associates`, `commutes` or `fixes`, and the theorems below make laws of that. What the kernel
-evaluates is written with recursors, which it reduces several times faster than equations. Entries
-that are one polynomial with shifted variables, such as those of a matrix, are a block: only the
-first of them is brought to normal form. Only *soundness* is proved; the order of monomials needs
-no proof. -/
+evaluates is written with recursors, which it reduces several times faster than equations. Only
+*soundness* is proved; the order of monomials needs no proof. -/
 set_option autoImplicit false
 universe u
 noncomputable section
@@ -38,15 +36,6 @@ def combineBy (f : (Nat → R) → (Nat → R) → List R) (s t : Nat → R) : N
 /-- The constants `e` on either side leave the first `n` entries of a state as they are. -/
 def IdentityBelow (n : Nat) (f : (Nat → R) → (Nat → R) → List R) (e : List R) : Prop :=
   ∀ (s : Nat → R) (i : Nat), i < n → combineBy f (nth e) s i = s i ∧ combineBy f s (nth e) i = s i
-/-- An entry with its variables on the left shifted by `a` and on the right by every number in `rights`, then `next`. -/
-def spreadRow {R : Type u} (g : (Nat → R) → (Nat → R) → R) (a : Nat) (rights : List Nat) (s t : Nat → R)
-    (next : List R) : List R :=
-  List.rec (motive := fun _ => List R) next
-    (fun b _ more => g (fun i => s (Nat.add a i)) (fun i => t (Nat.add b i)) :: more) rights
-/-- The same for every `a` in `lefts`. -/
-def spread {R : Type u} (g : (Nat → R) → (Nat → R) → R) (lefts rights : List Nat) (s t : Nat → R)
-    (next : List R) : List R :=
-  List.rec (motive := fun _ => List R) next (fun a _ more => spreadRow g a rights s t more) lefts
 end
 
 namespace Polynomial
@@ -76,23 +65,6 @@ def eval (s t : Nat → K) (e : P) : K :=
   P.rec (motive := fun _ => K) s t 0 1 (fun _ _ a b => a + b) (fun _ _ a b => a * b) (fun _ a => -a) e
 def values (s t : Nat → K) (c : List P) : List K :=
   List.rec (motive := fun _ => List K) .nil (fun e _ rest => eval s t e :: rest) c
-theorem nil_means (s t : Nat → K) : [] = values s t [] := rfl
-theorem spreadRow_means {g : (Nat → K) → (Nat → K) → K} {d : (Nat → P) → (Nat → P) → P} {s t : Nat → K}
-    (h : ∀ l r : Nat → P, g (fun i => eval s t (l i)) (fun i => eval s t (r i)) = eval s t (d l r))
-    (a : Nat) {next : List K} {rest : List P} (k : next = values s t rest) : ∀ rights,
-    spreadRow g a rights s t next = values s t (spreadRow d a rights .left .right rest)
-  | .nil => k
-  | .cons b rights => by
-      show g _ _ :: spreadRow g a rights s t next = eval s t (d _ _) :: values s t _
-      rw [spreadRow_means h a k rights, ← h]
-      rfl
-/-- Shifted entries mean what they say, once the entry does. -/
-theorem spread_means {g : (Nat → K) → (Nat → K) → K} {d : (Nat → P) → (Nat → P) → P} {s t : Nat → K}
-    (h : ∀ l r : Nat → P, g (fun i => eval s t (l i)) (fun i => eval s t (r i)) = eval s t (d l r))
-    {next : List K} {rest : List P} (rights : List Nat) (k : next = values s t rest) : ∀ lefts,
-    spread g lefts rights s t next = values s t (spread d lefts rights .left .right rest)
-  | .nil => k
-  | .cons a lefts => spreadRow_means h a (spread_means h rights k lefts) rights
 end
 
 /-! ## Normal forms: sorted terms, each a sorted list of variables and a whole coefficient -/
@@ -161,8 +133,10 @@ def every (f : P → Bool) (l : List P) : Bool :=
 def below (f : Nat → Bool) (n : Nat) : Bool :=
   Nat.rec (motive := fun _ => Bool) true
     (fun i rest => Bool.rec (motive := fun _ => Bool) false rest (f i)) n
+/-- Whether `e` is the same of a combined left state and the third as of the first and a combined right state. -/
+def balanced (st tr : Nat → List Term) (e : P) : Bool := same (norm st third e) (norm first tr e)
 def associatesAt (c : List P) (e : P) : Bool :=
-  same (norm (fun i => norm first second (entry c i)) third e) (norm first (fun i => norm second third (entry c i)) e)
+  balanced (fun i => norm first second (entry c i)) (fun i => norm second third (entry c i)) e
 def associates (c : List P) : Bool := every (associatesAt c) c
 def commutes (c : List P) : Bool := every (fun e => same (norm first second e) (norm second first e)) c
 /-- No variable: constants have none. -/
@@ -173,75 +147,6 @@ def fixes (c e : List P) (n : Nat) : Bool :=
   below (fun i => Bool.rec (motive := fun _ => Bool) false
     (same (norm first (constant e) (entry c i)) (first i))
     (same (norm (constant e) first (entry c i)) (first i))) n
-
-/-! ## Entries that are one polynomial with shifted variables: only the first of them is brought to normal form -/
-def and (a b : Bool) : Bool := Bool.rec (motive := fun _ => Bool) false b a
-/-- Whether `e` is `d` with `a` more for its variables on the left, and `b` more on the right. -/
-def shifted (a b : Nat) (d : P) : P → Bool :=
-  P.rec (motive := fun _ => P → Bool)
-    (fun i => P.rec (motive := fun _ => Bool) (fun j => Nat.beq (Nat.add a i) j) (fun _ => false) false false
-      (fun _ _ _ _ => false) (fun _ _ _ _ => false) (fun _ _ => false))
-    (fun i => P.rec (motive := fun _ => Bool) (fun _ => false) (fun j => Nat.beq (Nat.add b i) j) false false
-      (fun _ _ _ _ => false) (fun _ _ _ _ => false) (fun _ _ => false))
-    (P.rec (motive := fun _ => Bool) (fun _ => false) (fun _ => false) true false
-      (fun _ _ _ _ => false) (fun _ _ _ _ => false) (fun _ _ => false))
-    (P.rec (motive := fun _ => Bool) (fun _ => false) (fun _ => false) false true
-      (fun _ _ _ _ => false) (fun _ _ _ _ => false) (fun _ _ => false))
-    (fun _ _ x y => P.rec (motive := fun _ => Bool) (fun _ => false) (fun _ => false) false false
-      (fun u v _ _ => and (x u) (y v)) (fun _ _ _ _ => false) (fun _ _ => false))
-    (fun _ _ x y => P.rec (motive := fun _ => Bool) (fun _ => false) (fun _ => false) false false
-      (fun _ _ _ _ => false) (fun u v _ _ => and (x u) (y v)) (fun _ _ => false))
-    (fun _ x => P.rec (motive := fun _ => Bool) (fun _ => false) (fun _ => false) false false
-      (fun _ _ _ _ => false) (fun _ _ _ _ => false) (fun u _ => x u)) d
-/-- Whether the checks `l` and `r` hold of all variables of a polynomial. -/
-def variables (l r : Nat → Bool) (e : P) : Bool :=
-  P.rec (motive := fun _ => Bool) l r true true (fun _ _ => and) (fun _ _ => and) (fun _ x => x) e
-/-- Whether entries `a` after those that `e` reads on the left are those with shifted variables on the left. -/
-def leftward (c : List P) (e : P) (a : Nat) : Bool :=
-  variables (fun i => shifted a .zero (entry c i) (entry c (Nat.add a i))) (fun _ => true) e
-def rightward (c : List P) (e : P) (b : Nat) : Bool :=
-  variables (fun _ => true) (fun i => shifted .zero b (entry c i) (entry c (Nat.add b i))) e
-/-- Entry `start`, and it shifted by every number in `lefts` and every number in `rights`, in this order. -/
-structure Block where
-  start : Nat
-  lefts : List Nat
-  rights : List Nat
-/-- Whether a check holds of every number in a list. -/
-def numbers (f : Nat → Bool) (l : List Nat) : Bool :=
-  List.rec (motive := fun _ => Bool) true (fun n _ rest => and (f n) rest) l
-/-- Whether a list begins with the entries of one row of a block, and `next` holds of the rest. -/
-def row (f : Nat → P → Bool) (next : List P → Bool) (rights : List Nat) : List P → Bool :=
-  List.rec (motive := fun _ => List P → Bool) next
-    (fun b _ rest l => List.rec (motive := fun _ => Bool) false (fun e l _ => and (f b e) (rest l)) l) rights
-def rows (d : P) (rights : List Nat) (next : List P → Bool) (lefts : List Nat) : List P → Bool :=
-  List.rec (motive := fun _ => List P → Bool) next (fun a _ rest => row (fun b => shifted a b d) rest rights) lefts
-/-- Whether shifts of an entry, and all that it reads, are as a block says, and the entry itself is associative. -/
-def sound (c : List P) (k : Block) : Bool :=
-  and (associatesAt c (entry c k.start))
-    (and (numbers (leftward c (entry c k.start)) k.lefts) (numbers (rightward c (entry c k.start)) k.rights))
-def ended (l : List P) : Bool := List.rec (motive := fun _ => Bool) true (fun _ _ _ => false) l
-/-- Whether `c` is made of blocks, each of which is sound. -/
-def associatesBy (c : List P) (blocks : List Block) : Bool :=
-  List.rec (motive := fun _ => List P → Bool) ended
-    (fun k _ rest l => and (sound c k) (rows (entry c k.start) k.rights rest k.lefts l)) blocks c
-
-/-! ## The identity of blocks: one comparison for each row, and one for each column -/
-/-- Whether the entries of a row are numbered `start + a + b`, and `next` holds of the number after them. -/
-def seated (start a : Nat) (next : Nat → Bool) (rights : List Nat) : Nat → Bool :=
-  List.rec (motive := fun _ => Nat → Bool) next
-    (fun b _ rest n => and (Nat.beq (Nat.add (Nat.add start a) b) n) (rest (Nat.succ n))) rights
-def seats (start : Nat) (rights : List Nat) (next : Nat → Bool) (lefts : List Nat) : Nat → Bool :=
-  List.rec (motive := fun _ => Nat → Bool) next (fun a _ rest => seated start a rest rights) lefts
-/-- Whether the constants `e`, shifted as a row or a column, leave one variable of the first entry. -/
-def keeps (c e : List P) (k : Block) : Bool :=
-  and (numbers (fun a => same (norm (fun i => constant e (Nat.add a i)) first (entry c k.start))
-      (first (Nat.add k.start a))) k.lefts)
-    (numbers (fun b => same (norm first (fun i => constant e (Nat.add b i)) (entry c k.start))
-      (first (Nat.add k.start b))) k.rights)
-/-- Whether the constants leave the first `n` entries as they are, where these are blocks. -/
-def fixesBy (c e : List P) (n : Nat) (blocks : List Block) : Bool :=
-  List.rec (motive := fun _ => Nat → Bool) (Nat.ble n)
-    (fun k _ rest m => and (keeps c e k) (seats k.start k.rights rest k.lefts m)) blocks Nat.zero
 
 /-! ## Soundness -/
 theorem nope {Q : Prop} (h : Bool.false = Bool.true) : Q := nomatch h
@@ -431,101 +336,26 @@ theorem nth_values (s t : Nat → K) : ∀ (c : List P) (i : Nat), nth (values s
   | .nil, _ => rfl
   | .cons _ _, .zero => rfl
   | .cons _ c, .succ i => nth_values s t c i
+theorem balanced_sound (s t r : Nat → K) {x y : Nat → K} {st tr : Nat → List Term} (hx : ∀ i, evP (mix s t r) (st i) = x i)
+    (hy : ∀ i, evP (mix s t r) (tr i) = y i) (e : P) (k : balanced st tr e = true) : eval x r e = eval s y e := by
+  have same := same_sound (mix s t r) k
+  rw [norm_sound _ _ _ _ _ hx (evP_third s t r), norm_sound _ _ _ _ _ (evP_first s t r) hy] at same
+  exact same
 section
 variable {f : (Nat → K) → (Nat → K) → List K} {c : List P}
 theorem combineBy_eval (means : ∀ s t, f s t = values s t c) (s t : Nat → K) (i : Nat) : combineBy f s t i = eval s t (entry c i) := by
   show nth (f s t) i = _
   rw [means, nth_values]
-/-- The polynomial `e` is `d` of states that are moved. -/
-def Moved (s t : Nat → K) (a b : Nat) (d e : P) : Prop :=
-  eval s t e = eval (fun i => s (Nat.add a i)) (fun i => t (Nat.add b i)) d
-theorem under {op : K → K → K} {s t : Nat → K} {a b : Nat} {x y u v : P}
-    (hx : ∀ e, shifted a b x e = true → Moved s t a b x e) (hy : ∀ e, shifted a b y e = true → Moved s t a b y e)
-    (h : and (shifted a b x u) (shifted a b y v) = true) :
-    op (eval s t u) (eval s t v) = op (eval (fun i => s (Nat.add a i)) (fun i => t (Nat.add b i)) x)
-      (eval (fun i => s (Nat.add a i)) (fun i => t (Nat.add b i)) y) := by
-  have k := both_true h
-  rw [hx u k.left, hy v k.right]
-theorem shifted_sound {a b : Nat} (s t : Nat → K) (d : P) : ∀ e, shifted a b d e = true → Moved s t a b d e := by
-  induction d with
-  | left i =>
-    exact P.rec (motive := fun e => shifted a b (.left i) e = true → Moved s t a b (.left i) e)
-      (fun _ h => congrArg s (Ring.natEq _ _ h).symm) (fun _ => nope) nope nope (fun _ _ _ _ => nope)
-      (fun _ _ _ _ => nope) (fun _ _ => nope)
-  | right i =>
-    exact P.rec (motive := fun e => shifted a b (.right i) e = true → Moved s t a b (.right i) e)
-      (fun _ => nope) (fun _ h => congrArg t (Ring.natEq _ _ h).symm) nope nope (fun _ _ _ _ => nope)
-      (fun _ _ _ _ => nope) (fun _ _ => nope)
-  | zero =>
-    exact P.rec (motive := fun e => shifted a b .zero e = true → Moved s t a b .zero e)
-      (fun _ => nope) (fun _ => nope) (fun _ => rfl) nope (fun _ _ _ _ => nope) (fun _ _ _ _ => nope) (fun _ _ => nope)
-  | one =>
-    exact P.rec (motive := fun e => shifted a b .one e = true → Moved s t a b .one e)
-      (fun _ => nope) (fun _ => nope) nope (fun _ => rfl) (fun _ _ _ _ => nope) (fun _ _ _ _ => nope) (fun _ _ => nope)
-  | add x y hx hy =>
-    exact P.rec (motive := fun e => shifted a b (.add x y) e = true → Moved s t a b (.add x y) e)
-      (fun _ => nope) (fun _ => nope) nope nope (fun u v _ _ h => under (op := fun x y => x + y) hx hy h)
-      (fun _ _ _ _ => nope) (fun _ _ => nope)
-  | mul x y hx hy =>
-    exact P.rec (motive := fun e => shifted a b (.mul x y) e = true → Moved s t a b (.mul x y) e)
-      (fun _ => nope) (fun _ => nope) nope nope (fun _ _ _ _ => nope)
-      (fun u v _ _ h => under (op := fun x y => x * y) hx hy h) (fun _ _ => nope)
-  | neg x hx =>
-    exact P.rec (motive := fun e => shifted a b (.neg x) e = true → Moved s t a b (.neg x) e)
-      (fun _ => nope) (fun _ => nope) nope nope (fun _ _ _ _ => nope) (fun _ _ _ _ => nope)
-      (fun u _ h => congrArg Neg.neg (hx u h))
-theorem variables_sound {l r : Nat → Bool} {s u t v : Nat → K} (hl : ∀ i, l i = true → s i = u i)
-    (hr : ∀ i, r i = true → t i = v i) : ∀ e, variables l r e = true → eval s t e = eval u v e
-  | .left i => hl i
-  | .right i => hr i
-  | .zero => fun _ => rfl
-  | .one => fun _ => rfl
-  | .add x y => fun h => by
-      have k := both_true h
-      show eval s t x + eval s t y = eval u v x + eval u v y
-      rw [variables_sound hl hr x k.left, variables_sound hl hr y k.right]
-  | .mul x y => fun h => by
-      have k := both_true h
-      show eval s t x * eval s t y = eval u v x * eval u v y
-      rw [variables_sound hl hr x k.left, variables_sound hl hr y k.right]
-  | .neg x => fun h => congrArg Neg.neg (variables_sound hl hr x h)
-theorem row_sound {f : Nat → Bool} {g : Nat → P → Bool} {next : List P → Bool} {Q : P → Prop} (zero : Q .zero)
-    (step : ∀ n e, f n = true → g n e = true → Q e) (rest : ∀ l, next l = true → ∀ i, Q (entry l i)) :
-    ∀ n, numbers f n = true → ∀ l, row g next n l = true → ∀ i, Q (entry l i)
-  | .nil => fun _ => rest
-  | .cons n m => fun h l k i => by
-      have both := both_true h
-      cases l with
-      | nil => exact nomatch k
-      | cons e l =>
-        have found := both_true k
-        cases i with
-        | zero => exact step n e both.left found.left
-        | succ i => exact row_sound zero step rest m both.right l found.right i
-theorem rows_sound {f g : Nat → Bool} {d : P} {rights : List Nat} {next : List P → Bool} {Q : P → Prop} (zero : Q .zero)
-    (right : numbers g rights = true)
-    (step : ∀ a b e, f a = true → g b = true → shifted a b d e = true → Q e)
-    (rest : ∀ l, next l = true → ∀ i, Q (entry l i)) :
-    ∀ n, numbers f n = true → ∀ l, rows d rights next n l = true → ∀ i, Q (entry l i)
-  | .nil => fun _ => rest
-  | .cons a m => fun h => by
-      have both := both_true h
-      exact row_sound zero (fun b e => step a b e both.left)
-        (rows_sound zero right step rest m both.right) rights right
 /-- The polynomial `e` is the same of `s t` and `r` as of `s` and `t r`. -/
 def AssociativeAt (f : (Nat → K) → (Nat → K) → List K) (e : P) : Prop :=
   ∀ s t r, eval (combineBy f s t) r e = eval s (combineBy f t r) e
 theorem associatesAt_sound (means : ∀ s t, f s t = values s t c) (e : P) (k : associatesAt c e = true) : AssociativeAt f e := by
   intro s t r
-  have same := same_sound (mix s t r) k
-  have st : ∀ j, evP (mix s t r) (norm first second (entry c j)) = combineBy f s t j := fun j => by
-    rw [combineBy_eval means]
+  refine balanced_sound s t r (fun j => ?_) (fun j => ?_) e k
+  · rw [combineBy_eval means]
     exact norm_sound _ _ _ _ _ (evP_first s t r) (evP_second s t r) _
-  have tr : ∀ j, evP (mix s t r) (norm second third (entry c j)) = combineBy f t r j := fun j => by
-    rw [combineBy_eval means]
+  · rw [combineBy_eval means]
     exact norm_sound _ _ _ _ _ (evP_second s t r) (evP_third s t r) _
-  rw [norm_sound _ _ _ _ _ st (evP_third s t r), norm_sound _ _ _ _ _ (evP_first s t r) tr] at same
-  exact same
 theorem associative_at (means : ∀ s t, f s t = values s t c) (h : ∀ i, AssociativeAt f (entry c i)) :
     Associative (combineBy f) := by
   intro s t r
@@ -536,47 +366,6 @@ theorem associative_at (means : ∀ s t, f s t = values s t c) (h : ∀ i, Assoc
 /-- A combine whose polynomials pass `associates` is associative. -/
 theorem associative (means : ∀ s t, f s t = values s t c) (h : associates c = true) : Associative (combineBy f) :=
   associative_at means (every_sound (Q := AssociativeAt f) (fun _ _ _ => rfl) (associatesAt_sound means) c h)
-theorem shift_left (means : ∀ s t, f s t = values s t c) {a i : Nat} (s t : Nat → K)
-    (h : shifted a .zero (entry c i) (entry c (Nat.add a i)) = true) :
-    combineBy f s t (Nat.add a i) = combineBy f (fun j => s (Nat.add a j)) t i := by
-  rw [combineBy_eval means, combineBy_eval means, shifted_sound s t _ _ h]
-  exact congrArg (fun t => eval _ t _) (funext fun j => congrArg t (Nat.zero_add j))
-theorem shift_right (means : ∀ s t, f s t = values s t c) {b i : Nat} (s t : Nat → K)
-    (h : shifted .zero b (entry c i) (entry c (Nat.add b i)) = true) :
-    combineBy f s t (Nat.add b i) = combineBy f s (fun j => t (Nat.add b j)) i := by
-  rw [combineBy_eval means, combineBy_eval means, shifted_sound s t _ _ h]
-  exact congrArg (fun s => eval s _ _) (funext fun j => congrArg s (Nat.zero_add j))
-/-- What is associative stays so when its variables are shifted, where the entries that it reads are shifted likewise. -/
-theorem shift_associative (means : ∀ s t, f s t = values s t c) {a b : Nat} {d e : P} (h : AssociativeAt f d)
-    (left : leftward c d a = true) (right : rightward c d b = true) (k : shifted a b d e = true) : AssociativeAt f e := by
-  intro s t r
-  rw [shifted_sound _ _ d e k, shifted_sound _ _ d e k,
-    variables_sound (fun i => shift_left means s t) (fun _ _ => rfl) d left, h,
-    variables_sound (fun _ _ => rfl) (fun i => shift_right means t r) d right]
-/-- A combine whose polynomials are blocks of shifted ones is associative if the first of each block is. -/
-theorem associative_by (means : ∀ s t, f s t = values s t c) (blocks : List Block) (h : associatesBy c blocks = true) :
-    Associative (combineBy f) := by
-  apply associative_at means
-  have zero : AssociativeAt f .zero := fun _ _ _ => rfl
-  have all : ∀ (blocks : List Block) (l : List P), List.rec (motive := fun _ => List P → Bool) ended
-      (fun k _ rest l => and (sound c k) (rows (entry c k.start) k.rights rest k.lefts l)) blocks l = true →
-      ∀ i, AssociativeAt f (entry l i) := by
-    intro blocks
-    induction blocks with
-    | nil =>
-      intro l k
-      cases l with
-      | nil => exact fun _ => zero
-      | cons _ _ => exact nomatch k
-    | cons k _ ih =>
-      intro l h
-      have both := both_true h
-      have fine := both_true both.left
-      have shifts := both_true fine.right
-      exact rows_sound zero shifts.right
-        (fun a b e left right => shift_associative means (associatesAt_sound means _ fine.left) left right)
-        ih k.lefts shifts.left l both.right
-  exact all blocks c h
 /-- A combine whose polynomials pass `commutes` is commutative. -/
 theorem commutative (means : ∀ s t, f s t = values s t c) (h : commutes c = true) : Commutative (combineBy f) := by
   intro s t
@@ -604,80 +393,6 @@ theorem identity (means : ∀ s t, f s t = values s t c) {g : List K} {e : List 
   rw [norm_sound _ _ _ _ _ (evP_first s s s) (constant_means constants s), evP_first] at right
   rw [combineBy_eval means, combineBy_eval means]
   exact ⟨left, right⟩
-theorem add_swap (n a b : Nat) : Nat.add (Nat.add n a) b = Nat.add (Nat.add n b) a := by
-  induction a with
-  | zero => rfl
-  | succ a ih => exact (Nat.succ_add _ b).trans (congrArg Nat.succ ih)
-/-- What is so of the entries of a row is so of the entries numbered from `n`. -/
-theorem seated_sound {h : Nat → Bool} {g : Nat → P → Bool} {next : List P → Bool} {after : Nat → Bool}
-    {Q : Nat → P → Prop} {size start a : Nat}
-    (step : ∀ b e, h b = true → g b e = true → Q (Nat.add (Nat.add start a) b) e)
-    (rest : ∀ l n, next l = true → after n = true → ∀ i, Nat.add n i < size → Q (Nat.add n i) (entry l i)) :
-    ∀ m, numbers h m = true → ∀ l n, row g next m l = true → seated start a after m n = true →
-      ∀ i, Nat.add n i < size → Q (Nat.add n i) (entry l i)
-  | .nil => fun _ => rest
-  | .cons b m => fun h l n k w i small => by
-      have both := both_true h
-      have seat := both_true w
-      cases l with
-      | nil => exact nomatch k
-      | cons e l =>
-        have found := both_true k
-        cases i with
-        | zero =>
-          show Q n e
-          rw [← Ring.natEq _ _ seat.left]
-          exact step b e both.left found.left
-        | succ i =>
-          have moved : Nat.add (Nat.succ n) i = Nat.succ (Nat.add n i) := Nat.succ_add n i
-          have more := seated_sound step rest m both.right l (Nat.succ n) found.right seat.right i
-          rw [moved] at more
-          exact more small
-theorem seats_sound {h g : Nat → Bool} {d : P} {rights : List Nat} {next : List P → Bool} {after : Nat → Bool}
-    {Q : Nat → P → Prop} {size start : Nat} (right : numbers g rights = true)
-    (step : ∀ a b e, h a = true → g b = true → shifted a b d e = true → Q (Nat.add (Nat.add start a) b) e)
-    (rest : ∀ l n, next l = true → after n = true → ∀ i, Nat.add n i < size → Q (Nat.add n i) (entry l i)) :
-    ∀ m, numbers h m = true → ∀ l n, rows d rights next m l = true → seats start rights after m n = true →
-      ∀ i, Nat.add n i < size → Q (Nat.add n i) (entry l i)
-  | .nil => fun _ => rest
-  | .cons a m => fun h => by
-      have both := both_true h
-      exact seated_sound (fun b e => step a b e both.left) (seats_sound right step rest m both.right) rights right
-/-- Constants that pass `fixesBy` are an identity for states of `n` entries, if these are blocks of shifted ones. -/
-theorem identity_by (means : ∀ s t, f s t = values s t c) (blocks : List Block) (h : associatesBy c blocks = true)
-    {g : List K} {e : List P} (n : Nat) (constants : g = values (fun _ => 0) (fun _ => 0) e)
-    (k : fixesBy c e n blocks = true) : IdentityBelow n f g := by
-  have all : ∀ (blocks : List Block) (l : List P) (m : Nat), List.rec (motive := fun _ => List P → Bool) ended
-      (fun k _ rest l => and (sound c k) (rows (entry c k.start) k.rights rest k.lefts l)) blocks l = true →
-      List.rec (motive := fun _ => Nat → Bool) (Nat.ble n)
-        (fun k _ rest m => and (keeps c e k) (seats k.start k.rights rest k.lefts m)) blocks m = true →
-      ∀ i, Nat.add m i < n → ∀ s : Nat → K, eval (nth g) s (entry l i) = s (Nat.add m i) ∧
-        eval s (nth g) (entry l i) = s (Nat.add m i) := by
-    intro blocks
-    induction blocks with
-    | nil =>
-      intro l m _ h i small
-      exact absurd (Nat.le_trans (le_of_ble n m h) (Nat.le_add_right m i)) (Nat.not_le_of_lt small)
-    | cons k _ ih =>
-      intro l m h w
-      have both := both_true h
-      have seat := both_true w
-      have kept := both_true seat.left
-      exact seats_sound (Q := fun j x => ∀ s : Nat → K, eval (nth g) s x = s j ∧ eval s (nth g) x = s j) kept.right
-        (fun a b x left right same s => by
-          have l := same_sound (mix (fun i => s (Nat.add b i)) (fun i => s (Nat.add b i)) fun i => s (Nat.add b i)) left
-          have r := same_sound (mix (fun i => s (Nat.add a i)) (fun i => s (Nat.add a i)) fun i => s (Nat.add a i)) right
-          rw [norm_sound _ _ _ _ _ (fun i => constant_means constants _ _) (evP_first _ _ _), evP_first] at l
-          rw [norm_sound _ _ _ _ _ (evP_first _ _ _) (fun i => constant_means constants _ _), evP_first] at r
-          rw [shifted_sound _ _ _ _ same, shifted_sound _ _ _ _ same, l, r, add_swap, show Nat.add b _ = Nat.add _ b from Nat.add_comm b _, add_swap,
-            show Nat.add a _ = Nat.add _ a from Nat.add_comm a _, add_swap k.start b a]
-          exact ⟨rfl, rfl⟩)
-        ih k.lefts kept.left l m both.right seat.right
-  intro s i small
-  rw [combineBy_eval means, combineBy_eval means]
-  have both := all blocks c Nat.zero h k i
-  rw [show Nat.add Nat.zero i = i from Nat.zero_add i] at both
-  exact both small s
 end
 end
 end Polynomial

@@ -129,28 +129,74 @@ def test_one_wrong_entry_of_a_large_matrix_is_refused_by_name_and_by_lean(name, 
     assert "Lean refuses A, u: Tactic `decide`" in proof.message
 
 
-def spread(said, body):
-    """The same claims about entries that are put together in another way."""
+def changed(said, name, change):
+    """The same claims with another body of one definition."""
+    assert any(c.name == name and change(c.body) != c.body for c in said)
     return [
-        dataclasses.replace(c, body=body(c.body)) if getattr(c, "type", "") == "List R" and
-        "spread" in c.body else c for c in said
+        dataclasses.replace(c, body=change(c.body)) if c.name == name else c for c in said
     ]  # fmt: skip
 
 
-SPOILT_BLOCKS = {
-    "another shift on the left": lambda s: s.replace("(0 :: 2 :: [])", "(0 :: 1 :: [])", 1),
-    "another shift on the right": lambda s: s.replace("(0 :: 1 :: [])", "(0 :: 2 :: [])", 1),
-    "rows exchanged": lambda s: s.replace("(0 :: 2 :: [])", "(2 :: 0 :: [])", 1),
-    "an entry too few": lambda s: s.replace("(0 :: 1 :: [])", "(0 :: [])", 1),
+BLOCKS = {
+    "a column too few": (" 2 2 ", " 2 1 "),
+    "a row too few": (" 2 2 ", " 1 2 "),
+    "rows as columns": (" 2 2 ", " 4 1 "),
+    "columns as rows": (" 2 2 ", " 1 4 "),
+    "another first entry": ("f0_combine_4 ", "f0_combine_0 "),
 }
+"""What stands in the combine of `matrix_scan(2)`, and what to write for it."""
 
 
-@pytest.mark.parametrize("name", SPOILT_BLOCKS)
-def test_other_blocks_under_the_same_proof_are_refused_by_lean(name, monkeypatch):
+def written(text):
+    """The same in the list of blocks."""
+    return text.strip().replace(" ", ", ") if text[0] == " " else text
+
+
+@pytest.mark.parametrize("name", BLOCKS)
+@pytest.mark.parametrize("where", ["combine", "blocks", "both"])
+def test_other_blocks_under_the_same_proof_are_refused_by_lean(name, where, monkeypatch):
     said = claims(monkeypatch, matrix_scan(2))
     monkeypatch.undo()
-    assert session.check(spread(said, str), fresh=True) is None
-    assert session.check(spread(said, SPOILT_BLOCKS[name]), fresh=True) is not None
+    assert session.check(said, fresh=True) is None
+    old, new = BLOCKS[name]
+    if where != "blocks":
+        said = changed(said, "f0_combine", lambda s: s.replace(old, new))
+    if where != "combine":
+        said = changed(said, "f0_combine_blocks", lambda s: s.replace(written(old), written(new)))
+    assert session.check(said, fresh=True) is not None
+
+
+@pytest.mark.parametrize("base", [0, 1, 2, 3, 8, 1000])
+def test_no_hint_makes_a_wrong_block_pass(base, monkeypatch):
+    """Right blocks pass with any base and width, as normal forms if not as numbers; wrong never."""
+    said = claims(monkeypatch, matrix_scan(2))
+    monkeypatch.undo()
+    data = [c for c in said if isinstance(c, Definition) and "constants" not in c.name][:4]
+    for new, head in (("((s 0) * (t 0))", "id"), ("((s 1) * (t 0))", "Bool.not")):
+        body = data[0].body.replace("((s 0) * (t 0))", new)
+        first = [dataclasses.replace(data[0], body=body), *data[1:]]
+        asked = [
+            Statement(f"hint_{w}", "", "", f"{head} (Polynomial.associatesBy {base} {w} "
+                      "f0_combine_blocks) = true", ("decide +kernel",), str(w), ("Tang.Blocks",))
+            for w in (0, 1, 3, 7, 50)
+        ]  # fmt: skip
+        wrong = session.check([*first, *asked], fresh=True)
+        assert wrong is None, (head, wrong)
+
+
+def test_the_first_entries_of_a_matrix_are_compared_as_numbers(monkeypatch):
+    """A base that 4 products or more reach is too small, and so is a width below the variables."""
+    said = claims(monkeypatch, matrix_scan(2))
+    monkeypatch.undo()
+    data = [c for c in said if isinstance(c, Definition) and "constants" not in c.name][:4]
+    first = "⟨2, 2, 0, f0_combine_0 .left .right⟩"
+    asked = [
+        Statement(f"number_{base}_{width}", "", "", f"{head} (Polynomial.linearly {base} {width} "
+                  f"f0_combine_blocks {first}) = true", ("decide +kernel",), "", ("Tang.Blocks",))
+        for base, width, head in ((5, 5, "id"), (4, 5, "Bool.not"), (5, 4, "Bool.not"))
+    ]  # fmt: skip
+    wrong = session.check([*data, *asked], fresh=True)
+    assert wrong is None, wrong
 
 
 def test_a_wrong_identity_is_refused_by_name_and_by_lean(monkeypatch):
@@ -254,12 +300,15 @@ def test_the_statement_is_about_the_exported_text(monkeypatch):
 
 MEANING = {
     "spread": ("∀ (g : (Nat → K) → (Nat → K) → K) (s t : Nat → K) (x : K), "
-               "spread g [4, 0] [0, 7] s t [x] = "
-               "[g (fun i => s (4 + i)) (fun i => t (0 + i)), "
-               "g (fun i => s (4 + i)) (fun i => t (7 + i)), "
-               "g (fun i => s (0 + i)) (fun i => t (0 + i)), "
-               "g (fun i => s (0 + i)) (fun i => t (7 + i)), x]",
+               "spread g 2 3 s t [x] = "
+               "[g (fun i => s (0 + i)) (fun i => t (0 + i)), "
+               "g (fun i => s (0 + i)) (fun i => t (1 + i)), "
+               "g (fun i => s (0 + i)) (fun i => t (2 + i)), "
+               "g (fun i => s (3 + i)) (fun i => t (0 + i)), "
+               "g (fun i => s (3 + i)) (fun i => t (1 + i)), "
+               "g (fun i => s (3 + i)) (fun i => t (2 + i)), x]",
                "fun _ _ _ _ => rfl"),
+    "repeated": ("∀ x y : K, repeated 1 x (repeated 2 y []) = [x, y, y]", "fun _ _ => rfl"),
     "entry": ("∀ (f : (Nat → K) → (Nat → K) → List K) (s t : Nat → K) (a b : K), "
               "f s t = [a, b] → combineBy f s t 0 = a ∧ combineBy f s t 1 = b",
               "fun _ _ _ _ _ h => by rw [combineBy, h] <;> exact ⟨rfl, rfl⟩"),
@@ -280,6 +329,6 @@ def test_the_words_of_the_claims_mean_what_is_written_here(name):
     goal, proof = MEANING[name]
     scope = "variable {K : Type u} [CommRing K]"
     again = Statement(f"again_{name}", scope, "", goal, (f"exact {proof}",), name,
-                      ("Tang.Polynomial",))  # fmt: skip
+                      ("Tang.Blocks",))  # fmt: skip
     wrong = session.check([again], fresh=True)
     assert wrong is None, wrong.text

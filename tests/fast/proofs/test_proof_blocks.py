@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tang.proofs.blocks import Block, blocks, shape
+from tang.proofs.blocks import Block, Digits, blocks, digits, shape
 from tang.proofs.terms import Term, add, mul, neg, var
 
 
@@ -31,7 +31,7 @@ def found(terms):
 
 @pytest.mark.parametrize("size", [1, 2, 3, 8])
 def test_the_entries_of_a_product_of_matrices_are_one_block(size):
-    assert found(matrix(size)) == [Block(0, tuple(range(0, size * size, size)), tuple(range(size)))]
+    assert found(matrix(size)) == [Block(0, size, size)]
 
 
 @pytest.mark.parametrize("at", range(9))
@@ -49,10 +49,31 @@ def test_an_entry_that_reads_what_is_not_shifted_likewise_begins_a_block():
     assert [b.start for b in found(terms)] == [0, 1, 2, 3]
 
 
+def test_rows_that_read_shorter_ones_are_blocks_of_their_own():
+    """Entries 2 to 5 are shifted as in 2 rows and columns; what they read has rows of one entry."""
+    terms = [entry((0, 0)), entry((1, 0))]
+    terms += [entry((2 * p, 4 + q)) for p in range(2) for q in range(2)]
+    assert found(terms) == [Block(0, 2, 1), Block(2, 1, 2), Block(4, 1, 2)]
+
+
 def test_variables_that_are_moved_in_another_way_are_no_shift():
     terms = [entry((0, 0), (1, 2)), entry((0, 1), (1, 2))]
     places = {str(i): i for i in range(4)}
     first, second = (shape(t, places) for t in terms)
-    assert first.shifts(first) == (0, 0)
-    assert first.shifts(second) is None
-    assert second.shifts(first) is None
+    assert first.is_shifted(first, 0, 0)
+    assert not any(first.is_shifted(second, a, b) for a in range(3) for b in range(3))
+    assert not any(second.is_shifted(first, a, b) for a in range(3) for b in range(3))
+
+
+def test_numbers_have_room_for_every_product_of_variables():
+    """64 products of A's first entry: fewer than the base; the lowest variables are those read."""
+    terms = dict(zip(map(str, range(64)), matrix(8), strict=True))
+    shapes = [shape(t, {str(i): i for i in range(64)}) for t in terms.values()]
+    assert digits(terms, shapes, blocks(shapes)) == Digits(65, 65, (0,))
+
+
+def test_numbers_that_would_be_too_long_are_not_asked_for():
+    terms = {str(i): entry((i, 3000)) for i in range(3001)}
+    shapes = [shape(t, {str(i): i for i in range(3001)}) for t in terms.values()]
+    assert digits(terms, shapes, [Block(0, 1, 1)]).base == 0
+    assert digits(terms, shapes, [Block(0, 1, 1)]).width == 0
