@@ -15,16 +15,12 @@ from typing import Final
 
 from tang.errors import ProofError
 from tang.proofs import session
+from tang.proofs.arguments import LARGEST, TOO_LARGE, check_kind, rationals, sequence_of
 from tang.proofs.combine import Proof
 from tang.proofs.session import Statement
 
 SCOPE: Final = "variable {K : Type u} [OrderedField K]"
 THEOREM: Final = "Tang.certificate, Tang.certificate_value"
-LARGEST: Final = 10**4000
-"""Numerators and denominators, brought to whole numbers, are below this."""
-
-_TOO_LARGE: Final = "a number of more than 4000 digits is too large for a certificate"
-
 LONGEST: Final = 32
 """So many entries a list in Lean has at most; longer ones need Lean's own library."""
 
@@ -38,11 +34,14 @@ class LinearProgram:
     limits: tuple[Fraction, ...]
 
     def __post_init__(self) -> None:
+        rationals(self.objective, "objective")
+        rationals(self.limits, "limits")
+        for i, row in enumerate(sequence_of(self.rows, "rows", "rows, each a tuple of Fraction")):
+            rationals(row, f"rows[{i}]")
         if len(self.rows) != len(self.limits):
             raise ProofError(f"{len(self.rows)} rows need as many limits, not {len(self.limits)}")
         if any(len(r) != len(self.objective) for r in self.rows):
             raise ProofError(f"every row needs {len(self.objective)} coefficients")
-        _rational([*self.objective, *(c for r in self.rows for c in r), *self.limits])
         if max(len(self.rows), len(self.objective) + 1) > LONGEST:
             raise ProofError(f"Lean reads at most {LONGEST} rows and {LONGEST - 1} unknowns")
 
@@ -54,14 +53,14 @@ def check_certificate(
 
     The component of a failing proof is "primal", "dual" or "value".
     """
-    if not isinstance(lp, LinearProgram):
-        raise ProofError(f"check_certificate takes a LinearProgram, not {lp!r}")
+    check_kind(lp, LinearProgram, "check_certificate", "write one, or take that of loop_program")
+    rationals(primal, "primal")
+    rationals(dual, "dual")
     if len(primal) != len(lp.objective) or len(dual) != len(lp.rows):
         raise ProofError(
             f"a certificate of {len(lp.objective)} unknowns and {len(lp.rows)} rows needs as many "
             f"primal and dual values, not {len(primal)} and {len(dual)}"
         )
-    _rational([*primal, *dual])
     primal, dual = ([Fraction(v) for v in values] for values in (primal, dual))
     fault = next(_faults(lp, primal, dual), None)
     if fault is not None:
@@ -71,14 +70,6 @@ def check_certificate(
         return Proof(False, "", wrong.subject, f"Lean refuses the {wrong.subject}: {wrong.text}")
     value = _dot(lp.objective, primal)
     return Proof(True, THEOREM, "", f"the optimum is {value}, for every ordered field")
-
-
-def _rational(values: Sequence[Fraction]) -> None:
-    for v in values:
-        if not isinstance(v, Fraction | int):
-            raise ProofError(f"{v!r} is no exact rational: write a Fraction")
-        if max(abs(v.numerator), v.denominator) >= LARGEST:
-            raise ProofError(_TOO_LARGE)
 
 
 def _faults(
@@ -186,7 +177,7 @@ def _statement(part: str, goal: str, proof: str) -> Statement:
 
 def _natural(n: int) -> str:
     if n >= LARGEST:
-        raise ProofError(_TOO_LARGE)
+        raise ProofError(TOO_LARGE)
     return str(n)
 
 

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tang.errors import ProofError
 from tang.ir.monoid import Monoid
 from tang.proofs import session, verified
+from tang.proofs.arguments import check_kind
 from tang.proofs.counted import UncountedError, counted_claims
 from tang.proofs.factor import SIDES, Entry, Factor, factors_of
 from tang.proofs.identities import NoIdentityError, identity_claims
@@ -81,8 +81,7 @@ def check_combine(monoid: Monoid, *, fresh: bool = False) -> Proof:
     A merged monoid is taken apart first: its factors are proved one by one, and
     `Tang.both_assoc` puts them together. The result is cached by content.
     """
-    if not isinstance(monoid, Monoid):
-        raise ProofError(f"check_combine takes a Monoid, not {monoid!r}")
+    check_kind(monoid, Monoid, "check_combine", "take one of tang.ir.monoids, or a node's monoid")
     try:
         found = [*_arguments(monoid)]
     except (TooLargeError, RecursionError) as e:

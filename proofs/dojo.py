@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from tang.errors import ProofError
 from tang.proofs import sources
+from tang.proofs.arguments import folder_of
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -35,6 +36,7 @@ def export(folder: Path, root: Path = sources.HERE) -> str:
     Equal sources give equal hashes: author and date are fixed. Raises ProofError if the folder
     is not empty or `git` fails.
     """
+    folder = folder_of(folder, "export")
     if folder.exists() and any(folder.iterdir()):
         raise ProofError(f"{folder} is not empty; give a new folder for the exported proofs")
     (folder / "Tang").mkdir(parents=True, exist_ok=True)
@@ -71,11 +73,13 @@ def _lean_dojo() -> ModuleType:
 
 def repository(folder: Path) -> object:
     """The exported project as a `lean_dojo.LeanGitRepo`, to be given to `lean_dojo.trace`."""
+    folder = folder_of(folder, "repository")
     return _lean_dojo().LeanGitRepo.from_path(folder)
 
 
 def theorem(folder: Path, name: str) -> object:
     """One theorem by its full name as a `lean_dojo.Theorem`, to be opened with `lean_dojo.Dojo`."""
+    folder = folder_of(folder, "theorem")
     found = next(
         ((d, m) for d, m in sources.theorems(sources.read(folder)) if d.name == name), None
     )

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tang.proofs import agreed, canary, layout, sources
+from tang.proofs.arguments import folder_of
 from tang.proofs.lean import Lean, Message, check_library, find, library_state
 from tang.proofs.sources import AUDIT, FOUNDATION, Module, Project
 from tang.proofs.store import Built, Store
@@ -90,7 +91,7 @@ def prove(
 ) -> Report:
     """Check the project; unchanged text is not checked again unless `fresh`."""
     store = store or Store.default()
-    project, lean = sources.read(root), find()
+    project, lean = sources.read(folder_of(root, "prove")), find()
     pin(lean, store, fresh=fresh)
     key = _key(project, lean)
     known = None if fresh else store.load(key)

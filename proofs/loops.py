@@ -11,6 +11,7 @@ from fractions import Fraction
 from tang.errors import ProofError
 from tang.ir.graph import Comprehension
 from tang.ir.view import Affine, View
+from tang.proofs.arguments import check_kind
 from tang.proofs.certificate import LinearProgram
 
 
@@ -20,6 +21,7 @@ def loop_program(node: Comprehension) -> LinearProgram:
     A tile of Mˣ steps per loop touches at most M elements of each array. A dual solution weighs
     the arrays so that every loop has weight at least 1: `Tang.traffic_loads` says what follows.
     """
+    check_kind(node, Comprehension, "loop_program", "take a node, such as graph.nodes[-1]")
     loops = [d.name for d in node.dims]
     arrays = [frozenset(d.name for d in node.point)]
     arrays += [_loops(r.view, loops, node.name) for r in node.reads]
