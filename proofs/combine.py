@@ -8,8 +8,9 @@ proved: associativity, commutativity, identity; of finite states and exact numbe
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from tang.ir.monoid import Monoid
@@ -116,7 +117,7 @@ def _arguments(m: Monoid) -> Iterator[Argued]:
     parts = factors(m)
     if not any(is_ranked(p.monoid) for p in parts):
         names = {c.name: c.name for c in m.components}
-        yield from (_argued(f, f"f{n}") for n, f in enumerate(factors_of(m, names)))
+        yield from _unlike(_argued(f, f"f{n}") for n, f in enumerate(factors_of(m, names)))
         return
     for n, p in enumerate(parts):
         if is_ranked(p.monoid):
@@ -125,6 +126,16 @@ def _arguments(m: Monoid) -> Iterator[Argued]:
         else:
             inner = factors_of(p.monoid, p.names)
             yield from (_argued(f, f"f{n}_{i}") for i, f in enumerate(inner))
+
+
+def _unlike(arguments: Iterable[Argued]) -> Iterator[Argued]:
+    """The same, with claims that read alike but for their names made once."""
+    made: set[str] = set()
+    for n, a in enumerate(arguments):
+        said = "\n".join(c.text() for c in a.claims)
+        alike = re.sub(rf"\bf{n}_", "f_", said)
+        yield replace(a, claims=()) if alike in made else a
+        made.add(alike)
 
 
 def _put_together(m: Monoid, factors: int) -> Iterator[str]:

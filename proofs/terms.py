@@ -14,8 +14,11 @@ from typing import Final
 
 from tang.ir.expr import BOOL, Expr
 
-LARGEST: Final = 64
-"""Integers up to this are written as sums of ones."""
+ONES: Final = 8
+"""Integers up to this are written as sums of ones, larger ones by doubling."""
+
+LARGEST: Final = 10**18
+"""Numerators and denominators of constants are at most this."""
 
 
 class UnsupportedError(Exception):
@@ -119,12 +122,17 @@ def number(q: Fraction) -> Term:
     if q < 0:
         return neg(number(-q))
     if max(q.numerator, q.denominator) > LARGEST:
-        raise UnsupportedError(f"the constant {q}")
-    over = _ones(q.numerator)
-    return over if q.denominator == 1 else mul(over, Term("inv", (_ones(q.denominator),)))
+        known = f" {q}" if max(q.numerator, q.denominator) < LARGEST**2 else ""
+        raise TooLargeError(f"the constant{known} has more than 18 digits, which are too many")
+    over = _whole(q.numerator)
+    return over if q.denominator == 1 else mul(over, Term("inv", (_whole(q.denominator),)))
 
 
-def _ones(n: int) -> Term:
+def _whole(n: int) -> Term:
+    """A natural number as a sum of ones, a larger one as twice its half."""
+    if n > ONES:
+        half = Term("mul", (_whole(2), _whole(n // 2)))
+        return add(half, ONE) if n % 2 else half
     total = ZERO
     for _ in range(n):
         total = add(total, ONE)

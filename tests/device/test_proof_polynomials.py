@@ -8,7 +8,7 @@ import pytest
 
 from tang.ir.derived import select
 from tang.ir.expr import REAL, apply, arg, fold, index, iota, real, state
-from tang.ir.monoid import Component, Monoid
+from tang.ir.monoid import Axis, Component, Monoid
 from tang.models.delta import matrix_scan
 from tang.proofs import check_combine, session, verified
 from tang.proofs.session import Definition, Statement
@@ -224,7 +224,7 @@ def test_one_wrong_entry_of_a_large_identity_is_refused_by_name_and_by_lean(entr
     assert "Lean refuses A, u: Tactic `decide`" in proof.message
 
 
-@pytest.mark.parametrize("k", [1, -3, 64])
+@pytest.mark.parametrize("k", [1, -3, 64, 65, -1000, 10**18])
 def test_signs_and_coefficients_are_read(k, monkeypatch):
     """x + y + k x y is associative and commutative with any k, and 0 its identity."""
     term = apply("mul", real(k), apply("mul", LEFT, RIGHT))
@@ -266,6 +266,31 @@ def test_a_state_of_many_entries_is_proved_or_refused_by_name(entries):
     proof = check_combine(long(entries, wrong=True), fresh=True)
     assert not proof.ok
     assert proof.component == f"c{entries - 1}"
+
+
+def vector(size, odd=None):
+    """Sums, entry by entry; one of them may forget its left side."""
+    left, right = (state(side, 0, REAL, (ROW,)) for side in (0, 1))
+    total = apply("add", left, right)
+    if odd is not None:
+        total = select(apply("eq", ROW, index(odd)), apply("add", total, right), total)
+    return Monoid(
+        "vector", (REAL,), (Component("acc", REAL, ("row",)),), (arg(0),), (real(0),), (total,),
+        (Component("value", REAL, ("row",)),), (state(0, 0, REAL, (ROW,)),), True,
+        axes=(Axis("row", size),),
+    )  # fmt: skip
+
+
+def test_factors_that_read_alike_are_proved_once_and_an_unlike_one_is_found(monkeypatch):
+    proof = check_combine(vector(100), fresh=True)
+    assert proof.ok, proof.message
+    assert len(claims(monkeypatch, vector(100))) == len(claims(monkeypatch, vector(1)))
+    monkeypatch.undo()
+    proof = check_combine(vector(100, odd=70), fresh=True)
+    assert not proof.ok
+    assert proof.component == "acc[70]"
+    blind(monkeypatch)
+    assert "Lean refuses acc: " in check_combine(vector(100, odd=70), fresh=True).message
 
 
 def test_laws_that_would_take_too_long_are_not_tried():

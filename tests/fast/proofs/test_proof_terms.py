@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from tang.ir.derived import exp, log, maximum, minimum, select, sub
 from tang.ir.expr import Expr, apply, arg, named, real
 from tang.proofs.equal import canonical, prove
-from tang.proofs.terms import Reader, Term, UnsupportedError, number, text, var
+from tang.proofs.terms import Reader, Term, TooLargeError, UnsupportedError, number, text, var
 
 X, Y, Z = (arg(i) for i in range(3))
 LN2, LOG2E, LOW, HIGH = (named(n) for n in ("ln2", "log2e", "-inf", "inf"))
@@ -40,7 +41,7 @@ def test_an_expression_is_read_as_what_it_means_over_finite_values(expr, wanted)
 
 @pytest.mark.parametrize(
     "expr",
-    [apply("sin", X), apply("exp2", X), apply("log2", X), named("pi"), real(1000),
+    [apply("sin", X), apply("exp2", X), apply("log2", X), named("pi"), real(10**18 + 1),
      apply("mul", LN2, LN2), apply("exp2", apply("mul", LOG2E, LOG2E)),
      apply("exp2", apply("mul", X, Y)), apply("mul", LN2, X), named("nan")],
     ids=["sin", "exp2", "log2", "pi", "large", "ln2-twice", "log2e-twice", "exp2-product", "ln2",
@@ -49,6 +50,25 @@ def test_an_expression_is_read_as_what_it_means_over_finite_values(expr, wanted)
 def test_what_has_no_word_is_refused(expr):
     with pytest.raises(UnsupportedError):
         read(expr)
+
+
+def value(t):
+    """What a term without variables is."""
+    parts = [value(a) for a in t.args]
+    return {"zero": 0, "one": 1, "add": sum(parts), "mul": math.prod(parts)}[t.op]
+
+
+@pytest.mark.parametrize("n", [0, 1, 8, 9, 64, 65, 255, 1000, 10**18 - 1, 10**18])
+def test_a_number_is_written_as_what_it_is_and_no_longer_than_its_digits_ask_for(n):
+    t = number(Fraction(n))
+    assert value(t) == n
+    assert len(text(t)) <= 8 * max(8, 3 * n.bit_length())
+
+
+@pytest.mark.parametrize("q", [Fraction(10**18 + 1), Fraction(1, 10**5000)], ids=["high", "fine"])
+def test_a_constant_that_is_too_long_is_refused_with_the_reason(q):
+    with pytest.raises(TooLargeError, match="more than 18 digits"):
+        number(q)
 
 
 @pytest.mark.parametrize(
