@@ -24,10 +24,27 @@ from typing import IO, Any, Final
 _HEAD: Final = struct.Struct("<Q")
 _GRACE: Final = 1.0
 """Seconds in which a child that is told to end may end its own children."""
+_NOT_STARTED: Final = 97
+"""The exit status of a child whose handler cannot be imported."""
+_START: Final = f"""
+import sys
+sys.path[:] = sys.argv[1:]
+try:
+    from tang.fuzz.child import main
+except ImportError as e:
+    print(e, file=sys.stderr)
+    sys.exit({_NOT_STARTED})
+main()
+"""
+"""A child imports what its parent does; by itself it would look into the current folder first."""
 
 
 class ChildDiedError(Exception):
     """The child ended before it answered; the message says how, with the end of its stderr."""
+
+
+class ChildStartError(ChildDiedError):
+    """The child could not load its handler: what it was asked is not at fault."""
 
 
 class ChildTimeoutError(Exception):
@@ -44,7 +61,7 @@ class Child:
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close()
         environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
         self._process = subprocess.Popen(
-            [sys.executable, "-c", "from tang.fuzz.child import main; main()"],
+            [sys.executable, "-P", "-c", _START, *sys.path],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,
@@ -52,7 +69,7 @@ class Child:
             process_group=0,
         )
         _LIVE.add(self)
-        self.send((list(sys.path), target, arguments))
+        self.send((target, arguments))
 
     def send(self, message: object) -> None:
         """Hand over a message; a child that is already dead shows when the answer is awaited."""
@@ -69,7 +86,10 @@ class Child:
         return self._pipe(self._process.stdout).fileno()
 
     def receive(self, timeout: float | None = None) -> Any:  # noqa: ANN401 - any message
-        """The next answer; raises ChildDiedError or ChildTimeoutError once the child is gone."""
+        """The next answer; raises ChildDiedError or ChildTimeoutError once the child is gone.
+
+        ChildStartError, a ChildDiedError, says that it cannot import this package.
+        """
         deadline = None if timeout is None else time.monotonic() + timeout
         (length,) = _HEAD.unpack(self._exactly(_HEAD.size, deadline))
         return pickle.loads(self._exactly(length, deadline))  # noqa: S301 - our own child's
@@ -114,6 +134,8 @@ class Child:
         self._log.seek(0)
         text = self._log.read().decode(errors="replace").strip()
         self.close()
+        if status == _NOT_STARTED:
+            raise ChildStartError(text[-4000:])
         how = f"ended by signal {-status}" if status < 0 else f"ended with status {status}"
         return f"{how}\n{text[-4000:]}".strip()
 
@@ -174,8 +196,7 @@ def main() -> None:
     os.dup2(nothing, 0)
     os.close(nothing)
     os.dup2(2, 1)
-    path, target, arguments = _read(questions)
-    sys.path[:] = path
+    target, arguments = _read(questions)
     handler = load(target)(*arguments)
     while True:
         data = pickle.dumps(handler(_read(questions)))

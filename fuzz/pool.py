@@ -12,7 +12,13 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Any
 
-from tang.fuzz.child import Child, ChildDiedError, ChildTimeoutError
+from tang.errors import DeviceError
+from tang.fuzz.child import Child, ChildDiedError, ChildStartError, ChildTimeoutError
+
+_NO_START = (
+    "a worker process cannot import tang as this one did: does `python -P -c 'import tang.fuzz'` "
+    "work here, and does no folder of the current one hide the package?"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +96,9 @@ class Pool:
         answer: Any
         try:
             answer = child.receive(60.0 if ready else 0.0)
+        except ChildStartError as e:
+            slot.child = None
+            raise DeviceError(f"{_NO_START}: {e}") from None
         except ChildDiedError as e:
             slot.child, answer = None, Died(str(e))
         except ChildTimeoutError:

@@ -1,12 +1,15 @@
 """tang: a verification-first tensor compiler; `import tang as tg`.
 
 Offers the language (`tang.frontend`), the errors, and, loaded on first use, the packages around
-it and the compiler. Relies on nothing outside tang at import time but NumPy. It holds no code.
+it and the compiler. Relies on nothing outside tang at import time but NumPy. It holds no code but
+for finding these packages: in a checkout, which hides an installed tang from whatever is run there,
+some lie beside this folder.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from tang import errors, frontend
@@ -73,6 +76,16 @@ __all__ = [
     "rewrite",
     *frontend.__all__,
 ]
+
+
+def _beside() -> list[str]:
+    """The folder that holds this one where packages lie in it, as in a checkout."""
+    here = Path(__file__).parent
+    apart = not (here / "verify").exists() and (here.parent / "verify" / "__init__.py").exists()
+    return [str(here.parent)] if apart else []
+
+
+__path__ += _beside()  # noqa: F405 - every package has one
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - modules and functions alike
