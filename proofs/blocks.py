@@ -120,40 +120,43 @@ LARGEST: Final = 1 << 23
 
 @dataclass(frozen=True, slots=True)
 class Digits:
-    """How polynomials are written as numbers: `base` and `width`; the lowest variable per block.
+    """How polynomials over three states are written as numbers; 0 where these would be too long.
 
-    A product of a variable of each of three states is one digit, at a place below
-    width² · (variables of the first). Base and width are 0 where the numbers would be too long.
+    base    more than all products of variables
+    second  more than the variables of the second state, numbered from 1
+    first   the same for the first state, numbered from the lowest that a block reads
+    lows    this lowest one, per block
     """
 
     base: int
-    width: int
+    second: int
+    first: int
     lows: tuple[int, ...]
 
 
 def digits(terms: Mapping[str, Term], shapes: Sequence[Shape], found: Sequence[Block]) -> Digits:
-    """Base and width for both sides of associativity of the first entries; `terms` has its keys."""
+    """Room for both sides of associativity of the first entries; `terms` has the entries' keys."""
     counts = {k: _products(t, {}) for k, t in terms.items()}
     sides = [{f"{side}{k}": n for k, n in counts.items()} for side in "st"]
     entries = [*terms.values()]
     base = 1 + max(_products(entries[b.start], side) for b in found for side in sides)
     read = [_read(shapes, shapes[b.start]) for b in found]
-    lows = tuple(min(firsts, default=0) for firsts, _ in read)
-    width = max((i for _, others in read for i in others), default=0) + 2
-    steps = max(
-        max(firsts, default=0) - low + 2 for (firsts, _), low in zip(read, lows, strict=True)
-    )
-    if width * width * steps * base.bit_length() > LARGEST:
-        return Digits(0, 0, lows)
-    return Digits(base, width, lows)
+    lows = tuple(min(states[0], default=0) for states in read)
+    first = max(max(r[0], default=0) - low for r, low in zip(read, lows, strict=True)) + 2
+    second, third = (max((i for r in read for i in r[n]), default=0) + 2 for n in (1, 2))
+    if first * second * third * base.bit_length() > LARGEST:
+        return Digits(0, 0, 0, lows)
+    return Digits(base, second, first, lows)
 
 
-def _read(shapes: Sequence[Shape], first: Shape) -> tuple[list[int], list[int]]:
-    """Numbers of the variables of the first of three states, and of those of the other two."""
-    left, right = ([shapes[i] for i in side] for side in (first.lefts, first.rights))
-    firsts = [*first.lefts, *(i for e in left for i in e.lefts)]
-    others = [*first.rights, *(i for e in left for i in e.rights)]
-    return firsts, others + [i for e in right for i in (*e.lefts, *e.rights)]
+def _read(shapes: Sequence[Shape], e: Shape) -> tuple[list[int], list[int], list[int]]:
+    """Numbers of the variables of three states that an entry reads of combined ones."""
+    left, right = ([shapes[i] for i in side] for side in (e.lefts, e.rights))
+    first = [*e.lefts, *(i for x in left for i in x.lefts)]
+    second = [
+        i for x, side in ((left, 1), (right, 0)) for s in x for i in (s.lefts, s.rights)[side]
+    ]
+    return first, second, [*e.rights, *(i for x in right for i in x.rights)]
 
 
 def _products(t: Term, sizes: Mapping[str, int]) -> int:

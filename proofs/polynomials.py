@@ -148,17 +148,19 @@ class _Blocks(_Combine):
         for b in reversed(self.blocks):
             body = f"spread {name}_{b.start} {b.rows} {b.columns} s t ({body})"
         yield self.definition("", STATES, body, "List R")
-        hints = digits(
+        h = digits(
             {e.key: e.combine for e in self.factor.entries}, _shapes(self.factor), self.blocks
         )
         written = (
             f"⟨{b.rows}, {b.columns}, {low}, {name}_{b.start} .left .right⟩"
-            for b, low in zip(self.blocks, hints.lows, strict=True)
+            for b, low in zip(self.blocks, h.lows, strict=True)
         )
         yield self._data("_blocks", written, "Block")
         yield self.means(f"Polynomial.pieces s t {cut}")
         known = f"{name}_means_proved"
-        proof = f"Polynomial.associative_by {known} (q := {hints.base}) (w := {hints.width})"
+        proof = (
+            f"Polynomial.associative_by {known} (q := {h.base}) (w := {h.second}) (v := {h.first})"
+        )
         yield self.law("associative", f"Associative {self.goal}", f"{proof} {EVALUATED}")
         if self.factor.monoid.identity is not None:
             yield from self._runs()

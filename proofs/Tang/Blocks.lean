@@ -82,25 +82,26 @@ def rightward (blocks : List Block) (k : Block) : Bool :=
 def numberAt (n : Nat) (l r : Nat → Nat) (blocks : List Block) : Nat → Nat :=
   locate (fun k p q => number n (fun i => l (Nat.add (Nat.mul p k.columns) i)) (fun i => r (Nat.add q i)) k.poly) Nat.zero blocks
 /-- Whether a polynomial is the same number on both sides of associativity, with fewer powers than the base `q`. -/
-def level (q w low : Nat) (blocks : List Block) (e : P) : Bool :=
-  both (Nat.ble (Nat.succ (number q (numberAt q (manyFirst q low) (manyOthers q w) blocks) (manyOthers q w) e)) q)
-    (both (Nat.ble (Nat.succ (number q (manyFirst q low) (numberAt q (manyOthers q w) (manyOthers q w) blocks) e)) q)
-      (Nat.beq (number 0 (numberAt 0 (numberFirst q w low) (numberSecond q) blocks) (numberThird q w) e)
-        (number 0 (numberFirst q w low) (numberAt 0 (numberSecond q) (numberThird q w) blocks) e)))
+def level (q w v low : Nat) (blocks : List Block) (e : P) : Bool :=
+  both (Nat.ble (Nat.succ (number q (numberAt q (manyFirst q v low) (manySecond q w) blocks) manyThird e)) q)
+    (both (Nat.ble (Nat.succ (number q (manyFirst q v low) (numberAt q (manySecond q w) manyThird blocks) e)) q)
+      (Nat.beq (number 0 (numberAt 0 (numberFirst q w low) (numberSecond q) blocks) (numberThird q w v) e)
+        (number 0 (numberFirst q w low) (numberAt 0 (numberSecond q) (numberThird q w v) blocks) e)))
 /-- Whether a polynomial has degree one at most in each state. -/
 def linear (e : P) : Bool := both (Nat.ble (leftDegree e) 1) (Nat.ble (rightDegree e) 1)
 /-- Whether a check holds of every block. -/
 def all (f : Block → Bool) (blocks : List Block) : Bool :=
   List.rec (motive := fun _ => Bool) true (fun k _ rest => both (f k) rest) blocks
-def linearly (q w : Nat) (blocks : List Block) (k : Block) : Bool :=
-  both (Nat.ble 1 w) (both (all (fun k => linear k.poly) blocks) (both (linear k.poly) (level q w k.low blocks k.poly)))
-def sound (q w : Nat) (blocks : List Block) (k : Block) : Bool :=
+def linearly (q w v : Nat) (blocks : List Block) (k : Block) : Bool :=
+  both (both (Nat.ble 1 w) (Nat.ble 1 v))
+    (both (all (fun k => linear k.poly) blocks) (both (linear k.poly) (level q w v k.low blocks k.poly)))
+def sound (q w v : Nat) (blocks : List Block) (k : Block) : Bool :=
   both (Bool.rec (motive := fun _ => Bool) (balanced (formAt first second blocks) (formAt second third blocks) k.poly) true
-      (linearly q w blocks k))
+      (linearly q w v blocks k))
     (both (Bool.rec (motive := fun _ => Bool) (downward blocks k) true (Nat.ble k.rows 1))
       (Bool.rec (motive := fun _ => Bool) (rightward blocks k) true (Nat.ble k.columns 1)))
-/-- Whether the combine that is made of these blocks is associative. The base `q` and the width `w` are hints. -/
-def associatesBy (q w : Nat) (blocks : List Block) : Bool := all (sound q w blocks) blocks
+/-- Whether the combine that is made of these blocks is associative. The base `q` and the widths `w`, `v` are hints. -/
+def associatesBy (q w v : Nat) (blocks : List Block) : Bool := all (sound q w v blocks) blocks
 /-- So many equal constants. -/
 structure Run where
   times : Nat
@@ -350,41 +351,43 @@ theorem formAt_sound (means : ∀ s t, f s t = pieces s t blocks) (σ s t : Nat 
     rfl
 theorem linear_degrees {e : P} (h : linear e = true) : leftDegree e ≤ 1 ∧ rightDegree e ≤ 1 :=
   ⟨le_of_ble _ _ (both_true h).left, le_of_ble _ _ (both_true h).right⟩
-theorem numberAt_stands (means : ∀ s t, f s t = pieces s t blocks) {x y z s t : Nat → K} {w q a b c a' b' c' : Nat}
-    {l r m n : Nat → Nat} (one : Ones x y z) (hw : 0 < w) (d : Apart a b c a' b' c')
-    (hl : ∀ i, Stands x y z w q a b c (m i) (l i) (s i)) (hr : ∀ i, Stands x y z w q a' b' c' (n i) (r i) (t i))
+theorem numberAt_stands (means : ∀ s t, f s t = pieces s t blocks) {x y z s t : Nat → K} {w v q a b c a' b' c' : Nat}
+    {l r m n : Nat → Nat} (one : Ones x y z) (hw : 0 < w) (hv : 0 < v) (d : Apart a b c a' b' c')
+    (hl : ∀ i, Stands x y z w v q a b c (m i) (l i) (s i)) (hr : ∀ i, Stands x y z w v q a' b' c' (n i) (r i) (t i))
     (degrees : all (fun k => linear k.poly) blocks = true) (j : Nat) :
-    Stands x y z w q (a + a') (b + b') (c + c') (numberAt q m n blocks j) (numberAt 0 l r blocks j) (combineBy f s t j) := by
+    Stands x y z w v q (a + a') (b + b') (c + c') (numberAt q m n blocks j) (numberAt 0 l r blocks j) (combineBy f s t j) := by
   unfold numberAt
   cases locate_spec blocks j with
   | inl found =>
-    obtain ⟨k, p, v, has, result⟩ := found
+    obtain ⟨k, p, _, has, result⟩ := found
     have degree := linear_degrees (all_sound degrees has)
     rw [result, result, combineBy_piece means s t has]
-    exact number_stands_whole one hw d (fun i => hl _) (fun i => hr _) k.poly degree.left degree.right
+    exact number_stands_whole one hw hv d (fun i => hl _) (fun i => hr _) k.poly degree.left degree.right
   | inr past =>
     obtain ⟨o, place, result⟩ := past
     rw [result, result, place, combineBy_beyond means]
     exact stands_zero
 /-- The first entry of a block that passes `linearly` is associative. -/
-theorem linearly_sound (means : ∀ s t, f s t = pieces s t blocks) {q w : Nat} {k : Block} (h : linearly q w blocks k = true)
+theorem linearly_sound (means : ∀ s t, f s t = pieces s t blocks) {q w v : Nat} {k : Block} (h : linearly q w v blocks k = true)
     (s t r : Nat → K) : eval (combineBy f s t) r k.poly = eval s (combineBy f t r) k.poly := by
   have checks := both_true h
-  have hw : 0 < w := le_of_ble _ _ checks.left
+  have widths := both_true checks.left
+  have hw : 0 < w := le_of_ble _ _ widths.left
+  have hv : 0 < v := le_of_ble _ _ widths.right
   have more := both_true checks.right
   have last := both_true more.right
   have degree := linear_degrees last.left
   have numbers := both_true last.right
   have rest := both_true numbers.right
   have one := ones s t r k.low
-  have left := numberAt_stands means one hw (show Apart 1 0 0 0 1 0 from ⟨Nat.le_refl 1, Nat.le_refl 1, Nat.zero_le 1⟩)
-    (stands_first s t r k.low w q hw) (stands_second s t r k.low w q hw) more.left
-  have right := numberAt_stands means one hw (show Apart 0 1 0 0 0 1 from ⟨Nat.zero_le 1, Nat.le_refl 1, Nat.le_refl 1⟩)
-    (stands_second s t r k.low w q hw) (stands_third s t r k.low w q hw) more.left
-  have one_side := number_stands_whole one hw (show Apart 1 1 0 0 0 1 from ⟨Nat.le_refl 1, Nat.le_refl 1, Nat.le_refl 1⟩) left
-    (stands_third s t r k.low w q hw) k.poly degree.left degree.right
-  have other := number_stands_whole one hw (show Apart 1 0 0 0 1 1 from ⟨Nat.le_refl 1, Nat.le_refl 1, Nat.le_refl 1⟩)
-    (stands_first s t r k.low w q hw) right k.poly degree.left degree.right
+  have left := numberAt_stands means one hw hv (show Apart 1 0 0 0 1 0 from ⟨Nat.le_refl 1, Nat.le_refl 1, Nat.zero_le 1⟩)
+    (stands_first s t r k.low w v q hw) (stands_second s t r k.low w v q hv) more.left
+  have right := numberAt_stands means one hw hv (show Apart 0 1 0 0 0 1 from ⟨Nat.zero_le 1, Nat.le_refl 1, Nat.le_refl 1⟩)
+    (stands_second s t r k.low w v q hv) (stands_third s t r k.low w v q hw hv) more.left
+  have one_side := number_stands_whole one hw hv (show Apart 1 1 0 0 0 1 from ⟨Nat.le_refl 1, Nat.le_refl 1, Nat.le_refl 1⟩) left
+    (stands_third s t r k.low w v q hw hv) k.poly degree.left degree.right
+  have other := number_stands_whole one hw hv (show Apart 1 0 0 0 1 1 from ⟨Nat.le_refl 1, Nat.le_refl 1, Nat.le_refl 1⟩)
+    (stands_first s t r k.low w v q hw) right k.poly degree.left degree.right
   have same := Ring.natEq _ _ rest.right
   rw [same] at one_side
   exact stands_same one_side other (le_of_ble _ _ numbers.left) (le_of_ble _ _ rest.left)
@@ -458,21 +461,21 @@ theorem column_of (means : ∀ s t, f s t = pieces s t blocks) {k : Block} {q : 
     exact congrArg (fun r => eval s r k.poly) (funext fun i => (congrArg (combineBy f t r) (Nat.zero_add i)).trans
       (congrArg (fun r => combineBy f t r i) (funext fun i => congrArg r (Nat.zero_add i).symm)))
 /-- A combine made of blocks that pass `associatesBy` is associative. -/
-theorem associative_by (means : ∀ s t, f s t = pieces s t blocks) {q w : Nat} (h : associatesBy q w blocks = true) :
+theorem associative_by (means : ∀ s t, f s t = pieces s t blocks) {q w v : Nat} (h : associatesBy q w v blocks = true) :
     Associative (combineBy f) := by
   intro s t r
   apply funext
   intro j
   cases locate_spec blocks j with
   | inl found =>
-    obtain ⟨k, p, v, has, _⟩ := found
+    obtain ⟨k, p, _, has, _⟩ := found
     have fine := both_true (all_sound h has)
     have moves := both_true fine.right
     have inside := has_inside has
     rw [combineBy_piece means _ r has, combineBy_piece means s _ has, row_of means inside.left moves.left,
       column_of means inside.right moves.right]
     have first := fine.left
-    cases c : linearly q w blocks k with
+    cases c : linearly q w v blocks k with
     | true => exact linearly_sound means c _ t _
     | false =>
       rw [c] at first

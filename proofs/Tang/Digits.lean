@@ -149,20 +149,20 @@ theorem digits {q : Nat} : ∀ (fuel : Nat) (φ : Nat → K) (l m : List Nat), h
 end
 
 /-! ## Products of at most one variable of each state, as exponents -/
-/-- 0 for no variable of a state; the exponents are `second + w * (third + w * first)`. -/
+/-- 0 for no variable of a state; the exponents are `second + w * (first + v * third)`. -/
 structure Mono where
   first : Nat
   second : Nat
   third : Nat
-def code (w : Nat) (m : Mono) : Nat := m.second + w * (m.third + w * m.first)
+def code (w v : Nat) (m : Mono) : Nat := m.second + w * (m.first + v * m.third)
 def Mono.times (m n : Mono) : Mono := ⟨m.first + n.first, m.second + n.second, m.third + n.third⟩
-theorem code_times (w : Nat) (m n : Mono) : code w (m.times n) = code w m + code w n := by
-  show m.second + n.second + w * (m.third + n.third + w * (m.first + n.first))
-    = m.second + w * (m.third + w * m.first) + (n.second + w * (n.third + w * n.first))
-  exact semiring_eq [w, m.first, n.first, m.second, n.second, m.third, n.third] (by rfl)
-def codes (w : Nat) : List Mono → List Nat
+theorem code_times (w v : Nat) (m n : Mono) : code w v (m.times n) = code w v m + code w v n := by
+  show m.second + n.second + w * (m.first + n.first + v * (m.third + n.third))
+    = m.second + w * (m.first + v * m.third) + (n.second + w * (n.first + v * n.third))
+  exact semiring_eq [w, v, m.first, n.first, m.second, n.second, m.third, n.third] (by rfl)
+def codes (w v : Nat) : List Mono → List Nat
   | .nil => .nil
-  | .cons m l => code w m :: codes w l
+  | .cons m l => code w v m :: codes w v l
 def plus : List Mono → List Mono → List Mono
   | .nil, n => n
   | .cons m l, n => m :: plus l n
@@ -173,49 +173,49 @@ def timesAll : List Mono → List Mono → List Mono
   | .nil, _ => .nil
   | .cons m l, n => plus (timesEach m n) (timesAll l n)
 section
-variable (w q : Nat)
-theorem count_plus (n : List Mono) : ∀ l, count (codes w (plus l n)) = count (codes w l) + count (codes w n)
+variable (w v q : Nat)
+theorem count_plus (n : List Mono) : ∀ l, count (codes w v (plus l n)) = count (codes w v l) + count (codes w v n)
   | .nil => (Nat.zero_add _).symm
   | .cons _ l => by
-      show 1 + count (codes w (plus l n)) = 1 + count (codes w l) + _
+      show 1 + count (codes w v (plus l n)) = 1 + count (codes w v l) + _
       rw [count_plus n l, Nat.add_assoc]
-theorem count_each (m : Mono) : ∀ l, count (codes w (timesEach m l)) = count (codes w l)
+theorem count_each (m : Mono) : ∀ l, count (codes w v (timesEach m l)) = count (codes w v l)
   | .nil => rfl
   | .cons _ l => congrArg (fun n => 1 + n) (count_each m l)
-theorem count_times (n : List Mono) : ∀ l, count (codes w (timesAll l n)) = count (codes w l) * count (codes w n)
+theorem count_times (n : List Mono) : ∀ l, count (codes w v (timesAll l n)) = count (codes w v l) * count (codes w v n)
   | .nil => (Nat.zero_mul _).symm
   | .cons m l => by
-      show count (codes w (plus _ _)) = (1 + count (codes w l)) * _
+      show count (codes w v (plus _ _)) = (1 + count (codes w v l)) * _
       rw [count_plus, count_each, count_times n l, Nat.add_comm 1]
       exact (Nat.add_comm _ _).trans (Nat.succ_mul _ _).symm
-theorem weigh_plus (n : List Mono) : ∀ l, weigh q (codes w (plus l n)) = weigh q (codes w l) + weigh q (codes w n)
+theorem weigh_plus (n : List Mono) : ∀ l, weigh q (codes w v (plus l n)) = weigh q (codes w v l) + weigh q (codes w v n)
   | .nil => (Nat.zero_add _).symm
   | .cons m l => by
-      show power q (code w m) + weigh q (codes w (plus l n)) = power q (code w m) + weigh q (codes w l) + _
+      show power q (code w v m) + weigh q (codes w v (plus l n)) = power q (code w v m) + weigh q (codes w v l) + _
       rw [weigh_plus n l, Nat.add_assoc]
-theorem weigh_each (m : Mono) : ∀ l, weigh q (codes w (timesEach m l)) = power q (code w m) * weigh q (codes w l)
+theorem weigh_each (m : Mono) : ∀ l, weigh q (codes w v (timesEach m l)) = power q (code w v m) * weigh q (codes w v l)
   | .nil => rfl
   | .cons n l => by
-      show power q (code w (m.times n)) + weigh q (codes w (timesEach m l)) = _ * (power q (code w n) + _)
+      show power q (code w v (m.times n)) + weigh q (codes w v (timesEach m l)) = _ * (power q (code w v n) + _)
       rw [weigh_each m l, code_times, power_add, Nat.mul_add]
-theorem weigh_times (n : List Mono) : ∀ l, weigh q (codes w (timesAll l n)) = weigh q (codes w l) * weigh q (codes w n)
+theorem weigh_times (n : List Mono) : ∀ l, weigh q (codes w v (timesAll l n)) = weigh q (codes w v l) * weigh q (codes w v n)
   | .nil => (Nat.zero_mul _).symm
   | .cons m l => by
-      show weigh q (codes w (plus _ _)) = (power q (code w m) + weigh q (codes w l)) * _
-      rw [weigh_plus, weigh_each, weigh_times n l, Nat.mul_comm (power q (code w m) + _), Nat.mul_add,
-        Nat.mul_comm (power q (code w m)), Nat.mul_comm (weigh q (codes w l))]
+      show weigh q (codes w v (plus _ _)) = (power q (code w v m) + weigh q (codes w v l)) * _
+      rw [weigh_plus, weigh_each, weigh_times n l, Nat.mul_comm (power q (code w v m) + _), Nat.mul_add,
+        Nat.mul_comm (power q (code w v m)), Nat.mul_comm (weigh q (codes w v l))]
 
 /-! ## What such products are worth, and how many variables of each state they have -/
-/-- At most `a`, `b` and `c` variables of the three states, where these are 0 or 1; exponents are below `w`. -/
+/-- At most `a`, `b` and `c` variables of the three states, where these are 0 or 1; exponents are below `w` and `v`. -/
 structure Fit (a b c : Nat) (m : Mono) : Prop where
   first : m.first = 0 ∨ 1 ≤ a
   second : m.second = 0 ∨ 1 ≤ b
   third : m.third = 0 ∨ 1 ≤ c
   low : m.second < w
-  middle : m.third < w
+  middle : m.first < v
 def Fits (a b c : Nat) : List Mono → Prop
   | .nil => True
-  | .cons m l => Fit w a b c m ∧ Fits a b c l
+  | .cons m l => Fit w v a b c m ∧ Fits a b c l
 end
 theorem apart {a b i j : Nat} (h : a + b ≤ 1) (hi : i = 0 ∨ 1 ≤ a) (hj : j = 0 ∨ 1 ≤ b) : i = 0 ∨ j = 0 := by
   cases hi with
@@ -245,12 +245,12 @@ theorem within {i j w : Nat} (hi : i < w) (hj : j < w) (h : i = 0 ∨ j = 0) : i
   | inr z =>
     rw [z]
     exact hi
-theorem weaker {w a b c a' b' c' : Nat} (ha : a ≤ a') (hb : b ≤ b') (hc : c ≤ c') : ∀ l, Fits w a b c l → Fits w a' b' c' l
+theorem weaker {w v a b c a' b' c' : Nat} (ha : a ≤ a') (hb : b ≤ b') (hc : c ≤ c') : ∀ l, Fits w v a b c l → Fits w v a' b' c' l
   | .nil, _ => trivial
   | .cons _ l, h => ⟨⟨h.left.first.elim .inl (fun k => .inr (Nat.le_trans k ha)),
       h.left.second.elim .inl (fun k => .inr (Nat.le_trans k hb)),
       h.left.third.elim .inl (fun k => .inr (Nat.le_trans k hc)), h.left.low, h.left.middle⟩, weaker ha hb hc l h.right⟩
-theorem fits_plus {w a b c : Nat} {n : List Mono} (hn : Fits w a b c n) : ∀ l, Fits w a b c l → Fits w a b c (plus l n)
+theorem fits_plus {w v a b c : Nat} {n : List Mono} (hn : Fits w v a b c n) : ∀ l, Fits w v a b c l → Fits w v a b c (plus l n)
   | .nil, _ => hn
   | .cons _ l, h => ⟨h.left, fits_plus hn l h.right⟩
 /-- No state has a variable in both of two factors. -/
@@ -259,15 +259,15 @@ structure Apart (a b c a' b' c' : Nat) : Prop where
   second : b + b' ≤ 1
   third : c + c' ≤ 1
 section
-variable {w a b c a' b' c' : Nat}
-theorem fits_each (d : Apart a b c a' b' c') {m : Mono} (hm : Fit w a b c m) : ∀ l, Fits w a' b' c' l →
-    Fits w (a + a') (b + b') (c + c') (timesEach m l)
+variable {w v a b c a' b' c' : Nat}
+theorem fits_each (d : Apart a b c a' b' c') {m : Mono} (hm : Fit w v a b c m) : ∀ l, Fits w v a' b' c' l →
+    Fits w v (a + a') (b + b') (c + c') (timesEach m l)
   | .nil, _ => trivial
   | .cons _ l, h => ⟨⟨present hm.first h.left.first, present hm.second h.left.second, present hm.third h.left.third,
       within hm.low h.left.low (apart d.second hm.second h.left.second),
-      within hm.middle h.left.middle (apart d.third hm.third h.left.third)⟩, fits_each d hm l h.right⟩
-theorem fits_times (d : Apart a b c a' b' c') {n : List Mono} (hn : Fits w a' b' c' n) : ∀ l, Fits w a b c l →
-    Fits w (a + a') (b + b') (c + c') (timesAll l n)
+      within hm.middle h.left.middle (apart d.first hm.first h.left.first)⟩, fits_each d hm l h.right⟩
+theorem fits_times (d : Apart a b c a' b' c') {n : List Mono} (hn : Fits w v a' b' c' n) : ∀ l, Fits w v a b c l →
+    Fits w v (a + a') (b + b') (c + c') (timesAll l n)
   | .nil, _ => trivial
   | .cons _ l, h => fits_plus (fits_times d hn l h.right) _ (fits_each d h.left n hn)
 end
@@ -297,21 +297,21 @@ structure Ones (x y z : Nat → K) : Prop where
   second : y 0 = 1
   third : z 0 = 1
 section
-variable {x y z : Nat → K} {w a b c a' b' c' : Nat}
-theorem value_times (one : Ones x y z) (d : Apart a b c a' b' c') {m n : Mono} (hm : Fit w a b c m) (hn : Fit w a' b' c' n) :
+variable {x y z : Nat → K} {w v a b c a' b' c' : Nat}
+theorem value_times (one : Ones x y z) (d : Apart a b c a' b' c') {m n : Mono} (hm : Fit w v a b c m) (hn : Fit w v a' b' c' n) :
     (m.times n).value x y z = m.value x y z * n.value x y z := by
   show x (m.first + n.first) * (y (m.second + n.second) * z (m.third + n.third))
     = x m.first * (y m.second * z m.third) * (x n.first * (y n.second * z n.third))
   rw [single one.first (apart d.first hm.first hn.first), single one.second (apart d.second hm.second hn.second),
     single one.third (apart d.third hm.third hn.third)]
   exact ring_eq [x m.first, x n.first, y m.second, y n.second, z m.third, z n.third] (by rfl)
-theorem worth_each (one : Ones x y z) (d : Apart a b c a' b' c') {m : Mono} (hm : Fit w a b c m) : ∀ l, Fits w a' b' c' l →
+theorem worth_each (one : Ones x y z) (d : Apart a b c a' b' c') {m : Mono} (hm : Fit w v a b c m) : ∀ l, Fits w v a' b' c' l →
     worth x y z (timesEach m l) = m.value x y z * worth x y z l
   | .nil, _ => (mul_zero _).symm
   | .cons n l, h => by
       show (m.times n).value x y z + worth x y z (timesEach m l) = _ * (n.value x y z + worth x y z l)
       rw [worth_each one d hm l h.right, value_times one d hm h.left, mul_add]
-theorem worth_times (one : Ones x y z) (d : Apart a b c a' b' c') {n : List Mono} (hn : Fits w a' b' c' n) : ∀ l, Fits w a b c l →
+theorem worth_times (one : Ones x y z) (d : Apart a b c a' b' c') {n : List Mono} (hn : Fits w v a' b' c' n) : ∀ l, Fits w v a b c l →
     worth x y z (timesAll l n) = worth x y z l * worth x y z n
   | .nil, _ => (zero_mul _).symm
   | .cons m l, h => by
@@ -321,62 +321,62 @@ end
 
 /-! ## Numbers that stand for polynomials -/
 section
-variable (x y z : Nat → K) (w q : Nat)
+variable (x y z : Nat → K) (w v q : Nat)
 /-- If `k` is below the base: `n` is a sum of `k` powers, which are worth `v`. -/
-def Stands (a b c k n : Nat) (v : K) : Prop :=
-  k < q → ∃ l, Fits w a b c l ∧ count (codes w l) = k ∧ weigh q (codes w l) = n ∧ worth x y z l = v
+def Stands (a b c k n : Nat) (e : K) : Prop :=
+  k < q → ∃ l, Fits w v a b c l ∧ count (codes w v l) = k ∧ weigh q (codes w v l) = n ∧ worth x y z l = e
 end
 section
-variable {x y z : Nat → K} {w q a b c a' b' c' k k' n n' : Nat} {v v' : K}
-theorem stands_zero : Stands x y z w q a b c 0 0 0 := fun _ => ⟨.nil, trivial, rfl, rfl, rfl⟩
-theorem stands_one (one : Ones x y z) (hw : 0 < w) : Stands x y z w q a b c 1 1 1 := fun _ => by
-  refine ⟨[⟨0, 0, 0⟩], ⟨⟨.inl rfl, .inl rfl, .inl rfl, hw, hw⟩, trivial⟩, rfl, ?_, ?_⟩
-  · show power q (0 + w * (0 + w * 0)) + 0 = 1
+variable {x y z : Nat → K} {w v q a b c a' b' c' k k' n n' : Nat} {e e' : K}
+theorem stands_zero : Stands x y z w v q a b c 0 0 0 := fun _ => ⟨.nil, trivial, rfl, rfl, rfl⟩
+theorem stands_one (one : Ones x y z) (hw : 0 < w) (hv : 0 < v) : Stands x y z w v q a b c 1 1 1 := fun _ => by
+  refine ⟨[⟨0, 0, 0⟩], ⟨⟨.inl rfl, .inl rfl, .inl rfl, hw, hv⟩, trivial⟩, rfl, ?_, ?_⟩
+  · show power q (0 + w * (0 + v * 0)) + 0 = 1
     rw [Nat.mul_zero, Nat.mul_zero]
     rfl
   · show x 0 * (y 0 * z 0) + 0 = 1
     rw [one.first, one.second, one.third, add_zero, mul_one, mul_one]
-theorem stands_weaker (h : Stands x y z w q a b c k n v) (ha : a ≤ a') (hb : b ≤ b') (hc : c ≤ c') :
-    Stands x y z w q a' b' c' k n v := fun small => by
+theorem stands_weaker (h : Stands x y z w v q a b c k n e) (ha : a ≤ a') (hb : b ≤ b') (hc : c ≤ c') :
+    Stands x y z w v q a' b' c' k n e := fun small => by
   obtain ⟨l, fits, rest⟩ := h small
   exact ⟨l, weaker ha hb hc l fits, rest⟩
-theorem stands_add (h : Stands x y z w q a b c k n v) (h' : Stands x y z w q a b c k' n' v') :
-    Stands x y z w q a b c (k + k') (n + n') (v + v') := fun small => by
+theorem stands_add (h : Stands x y z w v q a b c k n e) (h' : Stands x y z w v q a b c k' n' e') :
+    Stands x y z w v q a b c (k + k') (n + n') (e + e') := fun small => by
   obtain ⟨l, fits, many, number, value⟩ := h (Nat.le_trans (Nat.succ_le_succ (Nat.le_add_right k k')) small)
   obtain ⟨m, fits', many', number', value'⟩ := h' (Nat.le_trans (Nat.succ_le_succ (Nat.le_add_left k' k)) small)
   refine ⟨plus l m, fits_plus fits' l fits, ?_, ?_, ?_⟩
   · rw [count_plus, many, many']
   · rw [weigh_plus, number, number']
   · rw [worth_plus, value, value']
-theorem none_counted : ∀ {l : List Mono}, count (codes w l) = 0 → l = .nil
+theorem none_counted : ∀ {l : List Mono}, count (codes w v l) = 0 → l = .nil
   | .nil, _ => rfl
-  | .cons _ l, h => absurd (show Nat.succ (count (codes w l)) = 0 from (Nat.add_comm 1 _).symm.trans h) (Nat.succ_ne_zero _)
+  | .cons _ l, h => absurd (show Nat.succ (count (codes w v l)) = 0 from (Nat.add_comm 1 _).symm.trans h) (Nat.succ_ne_zero _)
 theorem le_times : ∀ {k k' : Nat}, ¬ k' = 0 → k ≤ k * k'
   | _, .zero, h => absurd rfl h
   | k, .succ k', _ => Nat.le_add_left k (k * k')
 /-- What has no powers at all is zero, whatever it is multiplied by. -/
-theorem stands_nothing (h : Stands x y z w q a b c 0 n v) (positive : 0 < q) : n = 0 ∧ v = 0 := by
+theorem stands_nothing (h : Stands x y z w v q a b c 0 n e) (positive : 0 < q) : n = 0 ∧ e = 0 := by
   obtain ⟨l, _, many, number, value⟩ := h positive
   rw [none_counted many] at number value
   exact ⟨number.symm, value.symm⟩
-theorem stands_mul (one : Ones x y z) (d : Apart a b c a' b' c') (h : Stands x y z w q a b c k n v)
-    (h' : Stands x y z w q a' b' c' k' n' v') : Stands x y z w q (a + a') (b + b') (c + c') (k * k') (n * n') (v * v') :=
+theorem stands_mul (one : Ones x y z) (d : Apart a b c a' b' c') (h : Stands x y z w v q a b c k n e)
+    (h' : Stands x y z w v q a' b' c' k' n' e') : Stands x y z w v q (a + a') (b + b') (c + c') (k * k') (n * n') (e * e') :=
   fun small => by
   have positive : 0 < q := Nat.le_trans (Nat.succ_le_succ (Nat.zero_le _)) small
-  by_cases e : k = 0
-  · rw [e] at h
+  by_cases c : k = 0
+  · rw [c] at h
     obtain ⟨none, zero⟩ := stands_nothing h positive
-    rw [e, none, zero]
-    exact ⟨.nil, trivial, (Nat.zero_mul k').symm, (Nat.zero_mul n').symm, (zero_mul v').symm⟩
-  · by_cases e' : k' = 0
-    · rw [e'] at h'
+    rw [c, none, zero]
+    exact ⟨.nil, trivial, (Nat.zero_mul k').symm, (Nat.zero_mul n').symm, (zero_mul e').symm⟩
+  · by_cases c' : k' = 0
+    · rw [c'] at h'
       obtain ⟨none, zero⟩ := stands_nothing h' positive
-      rw [e', none, zero]
-      exact ⟨.nil, trivial, rfl, rfl, (mul_zero v).symm⟩
-    · obtain ⟨l, fits, many, number, value⟩ := h (Nat.le_trans (Nat.succ_le_succ (le_times e')) small)
+      rw [c', none, zero]
+      exact ⟨.nil, trivial, rfl, rfl, (mul_zero e).symm⟩
+    · obtain ⟨l, fits, many, number, value⟩ := h (Nat.le_trans (Nat.succ_le_succ (le_times c')) small)
       obtain ⟨m, fits', many', number', value'⟩ := h' (Nat.le_trans (Nat.succ_le_succ (by
         rw [Nat.mul_comm]
-        exact le_times e)) small)
+        exact le_times c)) small)
       refine ⟨timesAll l m, fits_times d fits' l fits, ?_, ?_, ?_⟩
       · rw [count_times, many, many']
       · rw [weigh_times, number, number']
@@ -400,11 +400,13 @@ def rightDegree (e : P) : Nat :=
   P.rec (motive := fun _ => Nat) (fun _ => 0) (fun _ => 1) 0 0 (fun _ _ => larger) (fun _ _ => Nat.add) (fun _ a => a) e
 /-- One power, if the check holds; else too many for the base `q`. -/
 def oneIf (q : Nat) (c : Bool) : Nat := Bool.rec (motive := fun _ => Nat) q 1 c
-def manyFirst (q low i : Nat) : Nat := oneIf q (Nat.ble low i)
-def manyOthers (q w i : Nat) : Nat := oneIf q (Nat.ble (Nat.succ (Nat.succ i)) w)
-def numberFirst (q w low i : Nat) : Nat := power (power (power q w) w) (Nat.sub (Nat.succ i) low)
+def manyFirst (q v low i : Nat) : Nat :=
+  oneIf q (Bool.rec (motive := fun _ => Bool) false (Nat.ble (Nat.succ (Nat.succ i)) (Nat.add low v)) (Nat.ble low i))
+def manySecond (q w i : Nat) : Nat := oneIf q (Nat.ble (Nat.succ (Nat.succ i)) w)
+def manyThird (_ : Nat) : Nat := 1
+def numberFirst (q w low i : Nat) : Nat := power (power q w) (Nat.sub (Nat.succ i) low)
 def numberSecond (q i : Nat) : Nat := power q (Nat.succ i)
-def numberThird (q w i : Nat) : Nat := power (power q w) (Nat.succ i)
+def numberThird (q w v i : Nat) : Nat := power (power (power q w) v) (Nat.succ i)
 theorem larger_left (a b : Nat) : a ≤ larger a b := by
   unfold larger
   cases c : Nat.ble a b with
@@ -416,47 +418,54 @@ theorem larger_right (a b : Nat) : b ≤ larger a b := by
   | false => exact Nat.le_of_lt (lt_of_not_ble c)
   | true => exact Nat.le_refl b
 section
-variable {K : Type u} [CommRing K] {x y z : Nat → K} {w q : Nat}
-theorem stands_if {a b c n : Nat} {v : K} {e : Bool} (h : e = true → Stands x y z w q a b c 1 n v) :
-    Stands x y z w q a b c (oneIf q e) n v := by
+variable {K : Type u} [CommRing K] {x y z : Nat → K} {w v q : Nat}
+theorem stands_if {a b c n : Nat} {k : K} {e : Bool} (h : e = true → Stands x y z w v q a b c 1 n k) :
+    Stands x y z w v q a b c (oneIf q e) n k := by
   cases e with
   | true => exact h rfl
   | false => exact fun small => absurd small (Nat.lt_irrefl q)
-theorem stands_single (m : Mono) {a b c n : Nat} {v : K} (fit : Fit w a b c m) (number : power q (code w m) = n)
-    (value : m.value x y z = v) : Stands x y z w q a b c 1 n v :=
+theorem stands_single (m : Mono) {a b c n : Nat} {k : K} (fit : Fit w v a b c m) (number : power q (code w v m) = n)
+    (value : m.value x y z = k) : Stands x y z w v q a b c 1 n k :=
   fun _ => ⟨[m], ⟨fit, trivial⟩, rfl, number, (add_zero _).trans value⟩
 end
 section
-variable {K : Type u} [CommRing K] (s t r : Nat → K) (low w q : Nat)
+variable {K : Type u} [CommRing K] (s t r : Nat → K) (low w v q : Nat)
 theorem ones : Ones (counted low s) (counted 0 t) (counted 0 r) := ⟨rfl, rfl, rfl⟩
 theorem stands_first (hw : 0 < w) (i : Nat) :
-    Stands (counted low s) (counted 0 t) (counted 0 r) w q 1 0 0 (manyFirst q low i) (numberFirst q w low i) (s i) := by
+    Stands (counted low s) (counted 0 t) (counted 0 r) w v q 1 0 0 (manyFirst q v low i) (numberFirst q w low i) (s i) := by
   refine stands_if (fun h => ?_)
-  obtain ⟨m, hm⟩ := le_of_ble _ _ h
+  have checks := both_true h
+  obtain ⟨m, hm⟩ := le_of_ble _ _ checks.left
   have exponent : Nat.sub (Nat.succ i) low = Nat.succ m := by
     rw [← hm]
     exact add_sub_self low (Nat.succ m)
-  refine stands_single ⟨Nat.succ m, 0, 0⟩ ⟨.inr (Nat.le_refl 1), .inl rfl, .inl rfl, hw, hw⟩ ?_ ?_
-  · show power q (0 + w * (0 + w * Nat.succ m)) = power (power (power q w) w) (Nat.sub (Nat.succ i) low)
-    rw [exponent, Nat.zero_add, Nat.zero_add, power_mul, power_mul]
+  have inside : Nat.succ m < v := by
+    obtain ⟨k, hk⟩ := le_of_ble _ _ checks.right
+    refine ⟨k, Nat.add_right_cancel low ?_⟩
+    rw [Nat.add_comm v low]
+    refine Eq.trans ?_ hk
+    rw [← hm, Nat.add_comm _ low, ← Nat.add_assoc]
+    rfl
+  refine stands_single ⟨Nat.succ m, 0, 0⟩ ⟨.inr (Nat.le_refl 1), .inl rfl, .inl rfl, hw, inside⟩ ?_ ?_
+  · show power q (0 + w * (Nat.succ m + v * 0)) = power (power q w) (Nat.sub (Nat.succ i) low)
+    rw [exponent, Nat.zero_add, power_mul]
+    rfl
   · show s (low + m) * (1 * 1) = s i
     rw [mul_one, mul_one, hm]
-theorem stands_second (hw : 0 < w) (i : Nat) :
-    Stands (counted low s) (counted 0 t) (counted 0 r) w q 0 1 0 (manyOthers q w i) (numberSecond q i) (t i) := by
+theorem stands_second (hv : 0 < v) (i : Nat) :
+    Stands (counted low s) (counted 0 t) (counted 0 r) w v q 0 1 0 (manySecond q w i) (numberSecond q i) (t i) := by
   refine stands_if (fun h => ?_)
-  refine stands_single ⟨0, Nat.succ i, 0⟩ ⟨.inl rfl, .inr (Nat.le_refl 1), .inl rfl, le_of_ble _ _ h, hw⟩ ?_ ?_
-  · show power q (Nat.succ i + w * (0 + w * 0)) = _
+  refine stands_single ⟨0, Nat.succ i, 0⟩ ⟨.inl rfl, .inr (Nat.le_refl 1), .inl rfl, le_of_ble _ _ h, hv⟩ ?_ ?_
+  · show power q (Nat.succ i + w * (0 + v * 0)) = _
     rw [Nat.mul_zero, Nat.mul_zero]
     rfl
   · show 1 * (t (0 + i) * 1) = t i
     rw [one_mul, mul_one, Nat.zero_add]
-theorem stands_third (hw : 0 < w) (i : Nat) :
-    Stands (counted low s) (counted 0 t) (counted 0 r) w q 0 0 1 (manyOthers q w i) (numberThird q w i) (r i) := by
-  refine stands_if (fun h => ?_)
-  refine stands_single ⟨0, 0, Nat.succ i⟩ ⟨.inl rfl, .inl rfl, .inr (Nat.le_refl 1), hw, le_of_ble _ _ h⟩ ?_ ?_
-  · show power q (0 + w * (Nat.succ i + w * 0)) = power (power q w) (Nat.succ i)
-    rw [Nat.zero_add, power_mul]
-    rfl
+theorem stands_third (hw : 0 < w) (hv : 0 < v) (i : Nat) :
+    Stands (counted low s) (counted 0 t) (counted 0 r) w v q 0 0 1 (manyThird i) (numberThird q w v i) (r i) := by
+  refine stands_single ⟨0, 0, Nat.succ i⟩ ⟨.inl rfl, .inl rfl, .inr (Nat.le_refl 1), hw, hv⟩ ?_ ?_
+  · show power q (0 + w * (0 + v * Nat.succ i)) = power (power (power q w) v) (Nat.succ i)
+    rw [Nat.zero_add, Nat.zero_add, power_mul, power_mul]
   · show 1 * (1 * r (0 + i)) = r i
     rw [one_mul, one_mul, Nat.zero_add]
 end
@@ -483,10 +492,10 @@ theorem summed {a b k l m n : Nat} (h : k ≤ m) (j : l ≤ n) : k * a + l * b �
 theorem whole_degree (a b : Nat) : 1 * a + 1 * b = a + b := by
   rw [Nat.mul_comm, Nat.mul_one, Nat.mul_comm, Nat.mul_one]
 section
-variable {K : Type u} [CommRing K] {x y z : Nat → K} {w q a b c a' b' c' : Nat} {s t : Nat → K} {l r j k : Nat → Nat}
-theorem number_stands (one : Ones x y z) (hw : 0 < w) (d : Apart a b c a' b' c')
-    (hl : ∀ i, Stands x y z w q a b c (j i) (l i) (s i)) (hr : ∀ i, Stands x y z w q a' b' c' (k i) (r i) (t i)) :
-    ∀ e, leftDegree e ≤ 1 → rightDegree e ≤ 1 → Stands x y z w q (leftDegree e * a + rightDegree e * a')
+variable {K : Type u} [CommRing K] {x y z : Nat → K} {w v q a b c a' b' c' : Nat} {s t : Nat → K} {l r j k : Nat → Nat}
+theorem number_stands (one : Ones x y z) (hw : 0 < w) (hv : 0 < v) (d : Apart a b c a' b' c')
+    (hl : ∀ i, Stands x y z w v q a b c (j i) (l i) (s i)) (hr : ∀ i, Stands x y z w v q a' b' c' (k i) (r i) (t i)) :
+    ∀ e, leftDegree e ≤ 1 → rightDegree e ≤ 1 → Stands x y z w v q (leftDegree e * a + rightDegree e * a')
       (leftDegree e * b + rightDegree e * b') (leftDegree e * c + rightDegree e * c')
       (number q j k e) (number 0 l r e) (eval s t e)
   | .left i, _, _ => stands_weaker (hl i) (by
@@ -510,18 +519,18 @@ theorem number_stands (one : Ones x y z) (hw : 0 < w) (d : Apart a b c a' b' c')
       rw [Nat.mul_comm 1, Nat.mul_one]
       exact Nat.le_add_left _ _)
   | .zero, _, _ => stands_zero
-  | .one, _, _ => stands_one one hw
+  | .one, _, _ => stands_one one hw hv
   | .add e g, hd, hd' => by
-      have one_side := number_stands one hw d hl hr e (Nat.le_trans (larger_left _ _) hd) (Nat.le_trans (larger_left _ _) hd')
-      have other := number_stands one hw d hl hr g (Nat.le_trans (larger_right _ _) hd) (Nat.le_trans (larger_right _ _) hd')
+      have one_side := number_stands one hw hv d hl hr e (Nat.le_trans (larger_left _ _) hd) (Nat.le_trans (larger_left _ _) hd')
+      have other := number_stands one hw hv d hl hr g (Nat.le_trans (larger_right _ _) hd) (Nat.le_trans (larger_right _ _) hd')
       exact stands_add
         (stands_weaker one_side (summed (larger_left _ _) (larger_left _ _)) (summed (larger_left _ _) (larger_left _ _))
           (summed (larger_left _ _) (larger_left _ _)))
         (stands_weaker other (summed (larger_right _ _) (larger_right _ _)) (summed (larger_right _ _) (larger_right _ _))
           (summed (larger_right _ _) (larger_right _ _)))
   | .mul e g, hd, hd' => by
-      have one_side := number_stands one hw d hl hr e (Nat.le_trans (Nat.le_add_right _ _) hd) (Nat.le_trans (Nat.le_add_right _ _) hd')
-      have other := number_stands one hw d hl hr g (Nat.le_trans (Nat.le_add_left _ _) hd) (Nat.le_trans (Nat.le_add_left _ _) hd')
+      have one_side := number_stands one hw hv d hl hr e (Nat.le_trans (Nat.le_add_right _ _) hd) (Nat.le_trans (Nat.le_add_right _ _) hd')
+      have other := number_stands one hw hv d hl hr g (Nat.le_trans (Nat.le_add_left _ _) hd) (Nat.le_trans (Nat.le_add_left _ _) hd')
       have sums : ∀ a b : Nat, leftDegree e * a + rightDegree e * b + (leftDegree g * a + rightDegree g * b)
           ≤ (leftDegree e + leftDegree g) * a + (rightDegree e + rightDegree g) * b := fun a b => by
         rw [show leftDegree e * a + rightDegree e * b + (leftDegree g * a + rightDegree g * b)
@@ -532,11 +541,11 @@ theorem number_stands (one : Ones x y z) (hw : 0 < w) (d : Apart a b c a' b' c')
         (sums a a') (sums b b') (sums c c')
   | .neg _, _, _ => fun small => absurd small (Nat.lt_irrefl q)
 /-- A polynomial of degree one in each state has what its variables have at most. -/
-theorem number_stands_whole (one : Ones x y z) (hw : 0 < w) (d : Apart a b c a' b' c')
-    (hl : ∀ i, Stands x y z w q a b c (j i) (l i) (s i)) (hr : ∀ i, Stands x y z w q a' b' c' (k i) (r i) (t i))
+theorem number_stands_whole (one : Ones x y z) (hw : 0 < w) (hv : 0 < v) (d : Apart a b c a' b' c')
+    (hl : ∀ i, Stands x y z w v q a b c (j i) (l i) (s i)) (hr : ∀ i, Stands x y z w v q a' b' c' (k i) (r i) (t i))
     (e : P) (h : leftDegree e ≤ 1) (h' : rightDegree e ≤ 1) :
-    Stands x y z w q (a + a') (b + b') (c + c') (number q j k e) (number 0 l r e) (eval s t e) := by
-  have found := number_stands one hw d hl hr e h h'
+    Stands x y z w v q (a + a') (b + b') (c + c') (number q j k e) (number 0 l r e) (eval s t e) := by
+  have found := number_stands one hw hv d hl hr e h h'
   rw [← whole_degree a a', ← whole_degree b b', ← whole_degree c c']
   exact stands_weaker found (summed h h') (summed h h') (summed h h')
 end
@@ -548,24 +557,24 @@ theorem parted {w b m : Nat} (h : b < w) : quotient w (b + w * m) = m ∧ remain
   have parts := digit spec.right h sum
   exact ⟨parts.right, parts.left⟩
 section
-variable {K : Type u} [CommRing K] {x y z : Nat → K} {w q a b c : Nat}
+variable {K : Type u} [CommRing K] {x y z : Nat → K} {w v q a b c : Nat}
 /-- What an exponent is worth. -/
-def decoded (x y z : Nat → K) (w n : Nat) : K :=
-  x (quotient w (quotient w n)) * (y (remainder w n) * z (remainder w (quotient w n)))
-theorem sumOf_decoded : ∀ l, Fits w a b c l → sumOf (decoded x y z w) (codes w l) = worth x y z l
+def decoded (x y z : Nat → K) (w v n : Nat) : K :=
+  x (remainder v (quotient w n)) * (y (remainder w n) * z (quotient v (quotient w n)))
+theorem sumOf_decoded : ∀ l, Fits w v a b c l → sumOf (decoded x y z w v) (codes w v l) = worth x y z l
   | .nil, _ => rfl
   | .cons m l, h => by
-      show decoded x y z w (m.second + w * (m.third + w * m.first)) + _ = x m.first * (y m.second * z m.third) + _
+      show decoded x y z w v (m.second + w * (m.first + v * m.third)) + _ = x m.first * (y m.second * z m.third) + _
       rw [sumOf_decoded l h.right]
       unfold decoded
       rw [(parted h.left.low).left, (parted h.left.low).right, (parted h.left.middle).left, (parted h.left.middle).right]
 /-- Equal numbers of few powers stand for the same. -/
-theorem stands_same {k k' n : Nat} {v v' : K} (h : Stands x y z w q a b c k n v) (h' : Stands x y z w q a b c k' n v')
-    (small : k < q) (small' : k' < q) : v = v' := by
+theorem stands_same {k k' n : Nat} {e e' : K} (h : Stands x y z w v q a b c k n e) (h' : Stands x y z w v q a b c k' n e')
+    (small : k < q) (small' : k' < q) : e = e' := by
   obtain ⟨l, fits, many, number, value⟩ := h small
   obtain ⟨m, fits', many', number', value'⟩ := h' small'
   rw [← value, ← value', ← sumOf_decoded l fits, ← sumOf_decoded m fits']
-  exact digits (height (codes w l) + height (codes w m)) _ _ _ (Nat.le_add_right _ _) (Nat.le_add_left _ _)
+  exact digits (height (codes w v l) + height (codes w v m)) _ _ _ (Nat.le_add_right _ _) (Nat.le_add_left _ _)
     (many.symm ▸ small) (many'.symm ▸ small') (number.trans number'.symm)
 end
 end Polynomial

@@ -176,24 +176,25 @@ def test_no_hint_makes_a_wrong_block_pass(base, monkeypatch):
         body = data[0].body.replace("((s 0) * (t 0))", new)
         first = [dataclasses.replace(data[0], body=body), *data[1:]]
         asked = [
-            Statement(f"hint_{w}", "", "", f"{head} (Polynomial.associatesBy {base} {w} "
+            Statement(f"hint_{w}_{v}", "", "", f"{head} (Polynomial.associatesBy {base} {w} {v} "
                       "f0_combine_blocks) = true", ("decide +kernel",), str(w), ("Tang.Blocks",))
-            for w in (0, 1, 3, 7, 50)
+            for w, v in ((0, 1), (1, 0), (3, 7), (7, 2), (7, 7), (50, 50))
         ]  # fmt: skip
         wrong = session.check([*first, *asked], fresh=True)
         assert wrong is None, (head, wrong)
 
 
 def test_the_first_entries_of_a_matrix_are_compared_as_numbers(monkeypatch):
-    """A base that 4 products or more reach is too small, and so is a width below the variables."""
+    """A base that 4 products reach is too small, and so are widths that the variables reach."""
     said = claims(monkeypatch, matrix_scan(2))
     monkeypatch.undo()
     data = [c for c in said if isinstance(c, Definition) and "constants" not in c.name][:4]
     first = "⟨2, 2, 0, f0_combine_0 .left .right⟩"
     asked = [
-        Statement(f"number_{base}_{width}", "", "", f"{head} (Polynomial.linearly {base} {width} "
+        Statement(f"number_{q}_{w}_{v}", "", "", f"{head} (Polynomial.linearly {q} {w} {v} "
                   f"f0_combine_blocks {first}) = true", ("decide +kernel",), "", ("Tang.Blocks",))
-        for base, width, head in ((5, 5, "id"), (4, 5, "Bool.not"), (5, 4, "Bool.not"))
+        for q, w, v, head in ((5, 5, 3, "id"), (4, 5, 3, "Bool.not"), (5, 4, 3, "Bool.not"),
+                              (5, 5, 2, "Bool.not"))
     ]  # fmt: skip
     wrong = session.check([*data, *asked], fresh=True)
     assert wrong is None, wrong

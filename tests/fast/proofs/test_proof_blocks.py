@@ -69,11 +69,10 @@ def test_numbers_have_room_for_every_product_of_variables():
     """64 products of A's first entry: fewer than the base; the lowest variables are those read."""
     terms = dict(zip(map(str, range(64)), matrix(8), strict=True))
     shapes = [shape(t, {str(i): i for i in range(64)}) for t in terms.values()]
-    assert digits(terms, shapes, blocks(shapes)) == Digits(65, 65, (0,))
+    assert digits(terms, shapes, blocks(shapes)) == Digits(65, 65, 9, (0,))
 
 
 def test_numbers_that_would_be_too_long_are_not_asked_for():
     terms = {str(i): entry((i, 3000)) for i in range(3001)}
     shapes = [shape(t, {str(i): i for i in range(3001)}) for t in terms.values()]
-    assert digits(terms, shapes, [Block(0, 1, 1)]).base == 0
-    assert digits(terms, shapes, [Block(0, 1, 1)]).width == 0
+    assert digits(terms, shapes, [Block(0, 1, 1)]) == Digits(0, 0, 0, (0,))
