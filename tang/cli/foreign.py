@@ -9,17 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from tang.cli.load import UsageError, load_graph, parse_budget, parse_sizes
+from tang.cli.load import KERNELS, UsageError, load_graph, parse_budget, parse_sizes
 
 if TYPE_CHECKING:
     from tang.emulator.budget import ErrorBudget
     from tang.ir.graph import Graph
     from tang.verify.report import Report
-
-ENDINGS: Final = {".c": "c", ".cl": "opencl", ".cu": "cuda", ".cuh": "cuda", ".metal": "msl"}
-"""Languages by the ending of a file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,9 +52,9 @@ def _report(
     from tang.verify.foreign import load_launch, verify_kernel
 
     launch = load_launch(request.launch, graph)
-    language = request.language or launch.language or ENDINGS.get(Path(kernel).suffix, "")
+    language = request.language or launch.language or KERNELS.get(Path(kernel).suffix, "")
     if not language:
-        known = ", ".join(sorted(set(ENDINGS.values())))
+        known = ", ".join(sorted(set(KERNELS.values())))
         raise UsageError(f"{kernel}: say its language: --language {known.split(', ')[0]} ({known})")
     return verify_kernel(
         _text(kernel),

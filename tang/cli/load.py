@@ -12,7 +12,7 @@ import runpy
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tang.errors import GraphError, TangError
 from tang.ir import from_json
@@ -20,6 +20,10 @@ from tang.ir.graph import Graph
 
 if TYPE_CHECKING:
     from tang.emulator.budget import ErrorBudget
+
+
+KERNELS: Final = {".c": "c", ".cl": "opencl", ".cu": "cuda", ".cuh": "cuda", ".metal": "msl"}
+"""Languages of foreign kernels by the ending of a file, which is no program."""
 
 
 class UsageError(TangError):
@@ -38,6 +42,11 @@ def load_graph(argument: str) -> Graph:
         return _from_python(path, name or "graph")
     if name:
         raise UsageError(f"{argument}: only a .py file takes a :NAME")
+    if path.suffix in KERNELS:
+        raise UsageError(
+            f"{path} is a kernel, not a program: give the graph that it must compute and how it "
+            f"is launched: tang verify {path} --spec GRAPH --launch LAUNCH.json (docs/foreign.md)"
+        )
     try:
         return from_json(path.read_bytes())
     except GraphError as e:

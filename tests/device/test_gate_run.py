@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
@@ -187,7 +188,10 @@ def test_named_programs_need_no_configuration(project):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("nowhere.py",), "no file"),
+        (("nowhere.py",), "ConfigError: no file /"),
+        (("models/none.py",), "ConfigError: models/none.py has no graph: name another file"),
+        (("k.cu",), "k.cu is a kernel, not a program"),
+        (("k.cu",), "tang verify k.cu --spec GRAPH --launch LAUNCH.json (docs/foreign.md)"),
         (("models/one.py:nope",), "no graph named 'nope'; graphs there: graph"),
         (("--config", "x.toml"), "no file x.toml"),
         (("--backends", "zzz"), "unknown backend 'zzz'"),
@@ -199,6 +203,8 @@ def test_named_programs_need_no_configuration(project):
     ],
 )
 def test_a_wrong_request_exits_with_2(project, arguments, words):
+    (project / "models" / "none.py").write_text("NOTHING = 0\n")
+    (project / "k.cu").write_text("__global__ void k() {}\n")
     done = command(project, *arguments)
     assert done.returncode == 2, done.stdout + done.stderr
     assert words in done.stderr
@@ -269,6 +275,17 @@ def test_without_a_change_nothing_is_verified(committed):
     assert (found.reports, found.skipped, found.ok) == ((), 2, True)
     assert found.diff is not None
     assert found.diff.summary() == "0 of 2 kernels changed"
+    assert found.summary() == (
+        "nothing was verified: 2 of 2 programs are as they were at HEAD (0 of 2 kernels changed); "
+        "the installed tang made both sides: its own changes show only without --since"
+    )
+
+
+def test_where_the_revision_has_a_tang_of_its_own_the_summary_says_so(committed):
+    found = replace(gate(committed, since="HEAD"), one_tang=False)
+    assert found.summary().endswith(
+        "; a change of tang that leaves kernels alone shows only without --since"
+    )
 
 
 def test_only_changed_programs_are_verified_and_their_diff_is_shown(committed):

@@ -48,17 +48,18 @@ class Case:
 
 
 def programs_of(
-    config: Config, patterns: Sequence[str], backends: Sequence[str] = ()
+    config: Config, patterns: Sequence[str] = (), backends: Sequence[str] = ()
 ) -> tuple[list[Subject], list[str]]:
     """The programs that patterns name, and notes for the reader.
 
+    patterns  of the command line; without any, the configuration's
     backends  win over the configuration's
     Raises ConfigError for patterns without programs and for unreadable schedules.
     """
     try:
-        programs, notes = discover(config.root, patterns)
+        programs, notes = discover(config.root, patterns or config.graphs)
     except MissingError as e:
-        raise ConfigError(f"{config.file}: {e}") from e
+        raise ConfigError(str(e) if patterns else f"{config.file}: {e}") from e
     subjects = []
     for p in programs:
         settings = config.settings_of(p.name, matches)

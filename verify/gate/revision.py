@@ -1,8 +1,8 @@
 """A project at another revision: its tree, and its kernels as its own tang made them.
 
-Defines `state_at`. Relies on git, on a temporary folder and on a process of its own, so neither
-the working tree nor this process changes. Submodules and files outside git are not part of a
-revision.
+Defines `tree_at`, `state_at` and `holds_tang`. Relies on git, on a temporary folder and on a
+process of its own, so neither the working tree nor this process changes. Submodules and files
+outside git are not part of a revision.
 """
 
 from __future__ import annotations
@@ -103,9 +103,14 @@ def _ran(
         raise ConfigError(f"--since: that revision's kernels took over {_TIMEOUT:.0f} s") from e
 
 
+def holds_tang(tree: Path) -> bool:
+    """Whether a tree is one of tang itself, whose own tang makes its kernels."""
+    return (tree / "tang" / "__init__.py").is_file()
+
+
 def _own_tang(tree: Path, folder: Path) -> Path | None:
     """A folder in which `tang` is that of the tree; None when the tree has none."""
-    if not (tree / "tang" / "__init__.py").is_file():
+    if not holds_tang(tree):
         return None
     package = folder / "tang"
     package.mkdir()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import multiprocessing
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,7 @@ from tang.verify.gate.cases import (
 from tang.verify.gate.config import Config, ConfigError, read_config
 from tang.verify.gate.diff import KernelDiff, kernel_diff
 from tang.verify.gate.identity import device_identity
-from tang.verify.gate.revision import state_at, tree_at
+from tang.verify.gate.revision import holds_tang, state_at, tree_at
 from tang.verify.gate.snapshot import matches
 from tang.verify.ladder import verify
 from tang.verify.report import Report
@@ -65,6 +65,8 @@ class GateResult:
     programs   all that were named;  `skipped` of them are as they were at the revision
     diff       the kernels that differ from the revision; None without one
     notes      what the reader should know besides
+    since      the revision, "" without one
+    one_tang   whether the installed tang made the kernels of both sides
     """
 
     reports: tuple[Report, ...]
@@ -73,6 +75,8 @@ class GateResult:
     skipped: int = 0
     diff: KernelDiff | None = None
     notes: tuple[str, ...] = ()
+    since: str = ""
+    one_tang: bool = False
 
     @property
     def ok(self) -> bool:
@@ -81,12 +85,24 @@ class GateResult:
 
     def summary(self) -> str:
         """One line: how many cases, from where, with which end."""
+        if self.diff is not None and not self.reports:
+            return self._nothing(self.diff)
         failed = sum(not r.ok for r in self.reports)
         text = f"{len(self.reports) - failed} of {len(self.reports)} verifications passed"
         text += f", {self.hits} of them unchanged since they last did" if self.hits else ""
         if self.diff is not None:
             text += f"; {self.skipped} of {self.programs} programs are as they were"
         return text
+
+    def _nothing(self, diff: KernelDiff) -> str:
+        """That no program was looked at, and what can have changed all the same."""
+        text = f"nothing was verified: {self.skipped} of {self.programs} programs are as they were "
+        text += f"at {self.since} ({diff.summary()})"
+        if not self.one_tang:
+            return f"{text}; a change of tang that leaves kernels alone shows only without --since"
+        return (
+            f"{text}; the installed tang made both sides: its own changes show only without --since"
+        )
 
 
 def run_gate(gate: Gate) -> GateResult:
@@ -95,19 +111,20 @@ def run_gate(gate: Gate) -> GateResult:
     patterns = gate.patterns or config.graphs
     if not patterns:
         raise ConfigError(f'{config.file}: no graphs: add `graphs = ["…"]`, or name some')
-    subjects, notes = programs_of(config, patterns, gate.backends)
+    subjects, notes = programs_of(config, gate.patterns, gate.backends)
     unused = [] if gate.patterns else unused_overrides(config, subjects)
     if unused:
         raise ConfigError(unused[0])
     kernels = {s.name: kernels_of(s) for s in subjects}
-    diff, chosen = None, subjects
+    diff, chosen, one_tang = None, subjects, False
     if gate.since:
-        diff, chosen = _changed(gate, patterns, subjects, kernels)
+        diff, chosen, one_tang = _changed(gate, patterns, subjects, kernels)
     cases = [c for s in chosen for c in cases_of(config, s)]
     reports, hits, unkeyed = _verified(gate, cases, kernels)
     notes += [f"backend {b} does not say its version: nothing is cached" for b in unkeyed]
     skipped = len(subjects) - len(chosen)
-    return GateResult(tuple(reports), hits, len(subjects), skipped, diff, tuple(notes))
+    found = GateResult(tuple(reports), hits, len(subjects), skipped, diff, tuple(notes))
+    return replace(found, since=gate.since, one_tang=one_tang)
 
 
 # --- what differs from a revision ---------------------------------------------------------------
@@ -118,9 +135,12 @@ def _changed(
     patterns: Sequence[str],
     subjects: Sequence[Subject],
     kernels: Mapping[str, Mapping[str, str]],
-) -> tuple[KernelDiff, list[Subject]]:
-    """The kernels that differ from the revision, and the programs to verify therefore."""
+) -> tuple[KernelDiff, list[Subject], bool]:
+    """The kernels that differ from the revision, the programs to verify therefore, and whether
+    the installed tang made both sides.
+    """
     with tree_at(gate.config.root, gate.since) as tree:
+        one_tang = not holds_tang(tree)
         before = _config_at(gate.config, tree)
         old = state_at(tree, _request(before, patterns, subjects))
     texts = {n: t for p in old.values() for n, t in p["texts"].items()}
@@ -130,7 +150,7 @@ def _changed(
         for s in subjects
         if _differs(s, old.get(s.name), kernels[s.name]) or _asked_anew(gate, before, s)
     ]
-    return diff, chosen
+    return diff, chosen, one_tang
 
 
 def _config_at(config: Config, tree: Path) -> Config:

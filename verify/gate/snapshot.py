@@ -17,13 +17,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from tang.errors import GraphError, TangError
 from tang.ir.graph import Graph
 from tang.ir.serial import from_json, to_json
 
 T = TypeVar("T")
+
+KERNELS: Final = (".c", ".cl", ".cu", ".cuh", ".metal")
+"""Endings of foreign kernels, which are no programs."""
 
 
 class MissingError(TangError):
@@ -47,6 +50,11 @@ def discover(root: Path, patterns: Sequence[str]) -> tuple[list[Program], list[s
     notes: dict[str, None] = {}
     for pattern in patterns:
         programs = list(_matching(root, pattern, notes))
+        if not programs and not _is_pattern(pattern):
+            raise MissingError(
+                f"{pattern} has no graph: name another file, or give a pattern in quotes "
+                "('models/*.py'), which passes over files without one"
+            )
         if not programs:
             raise MissingError(f"pattern {pattern!r} names no graph in {root}")
         found |= {p.name: p for p in programs}
@@ -86,8 +94,12 @@ def matches(pattern: str, program: str) -> bool:
     return re.fullmatch(regex, file) is not None and name in ("", own)
 
 
+def _is_pattern(stem: str) -> bool:
+    return re.search(r"[*?\[]", stem) is not None
+
+
 def _files(root: Path, stem: str) -> list[Path]:
-    if not re.search(r"[*?\[]", stem):
+    if not _is_pattern(stem):
         path = root / stem
         if not path.is_file():
             raise MissingError(f"no file {path}")
@@ -99,6 +111,12 @@ def _files(root: Path, stem: str) -> list[Path]:
 
 
 def _from_json(path: Path) -> Graph:
+    if path.suffix in KERNELS:
+        raise MissingError(
+            f"{path} is a kernel, not a program; the gate takes programs, and a kernel of your own "
+            f"is checked by tang verify {path.name} --spec GRAPH --launch LAUNCH.json "
+            "(docs/foreign.md)"
+        )
     try:
         return from_json(path.read_bytes())
     except GraphError as e:

@@ -12,6 +12,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
 MATMUL = str(ROOT / "examples" / "matmul.py")
+KERNEL = str(ROOT / "examples" / "kernels" / "saxpy.cu")
 
 
 def tang(*arguments, cwd=ROOT):
@@ -27,6 +28,8 @@ def tang(*arguments, cwd=ROOT):
     ("arguments", "words"),
     [
         (("verify", "nowhere.json"), "no file nowhere.json"),
+        (("verify", KERNEL), "saxpy.cu is a kernel, not a program"),
+        (("verify", KERNEL), "saxpy.cu --spec GRAPH --launch LAUNCH.json"),
         (("show", MATMUL + ":nope"), "graphs there: graph"),
         (("verify", MATMUL, "--allow", "FOO"), "unknown verdict 'FOO'"),
         (("verify", MATMUL, "--size", "seq"), "SYMBOL=NUMBER"),
