@@ -1,7 +1,7 @@
 """Entries of a state that are one polynomial with shifted variables, such as those of a matrix.
 
-Defines `Block`, `shape`, `blocks` and `Digits`. Relies on nothing but terms with numbered
-variables. What it finds is a hint that Lean checks: nothing follows from it here.
+Defines `Block`, `shape`, `blocks`, `digits` and `products`. Relies on nothing but terms with
+numbered variables. What it finds is a hint that Lean checks: nothing follows from it here.
 """
 
 from __future__ import annotations
@@ -136,10 +136,10 @@ class Digits:
 
 def digits(terms: Mapping[str, Term], shapes: Sequence[Shape], found: Sequence[Block]) -> Digits:
     """Room for both sides of associativity of the first entries; `terms` has the entries' keys."""
-    counts = {k: _products(t, {}) for k, t in terms.items()}
+    counts = {k: products(t, {}) for k, t in terms.items()}
     sides = [{f"{side}{k}": n for k, n in counts.items()} for side in "st"]
     entries = [*terms.values()]
-    base = 1 + max(_products(entries[b.start], side) for b in found for side in sides)
+    base = 1 + max(products(entries[b.start], side) for b in found for side in sides)
     read = [_read(shapes, shapes[b.start]) for b in found]
     lows = tuple(min(states[0], default=0) for states in read)
     first = max(max(r[0], default=0) - low for r, low in zip(read, lows, strict=True)) + 2
@@ -159,9 +159,9 @@ def _read(shapes: Sequence[Shape], e: Shape) -> tuple[list[int], list[int], list
     return first, second, [*e.rights, *(i for x in right for i in x.rights)]
 
 
-def _products(t: Term, sizes: Mapping[str, int]) -> int:
+def products(t: Term, sizes: Mapping[str, int]) -> int:
     """How many products a term has, multiplied out; some variables have so many."""
     if t.op == "var":
         return sizes.get(t.name, 1)
-    parts = [_products(a, sizes) for a in t.args]
+    parts = [products(a, sizes) for a in t.args]
     return math.prod(parts) if t.op == "mul" else sum(parts) if parts else int(t.op == "one")

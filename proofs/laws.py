@@ -1,7 +1,7 @@
 """The semigroup laws of a combine that is no verified one, as claims about its exported terms.
 
-Defines `law_claims`, `broken_law` and `not_commuting`. Relies on `equal` for canonical forms and
-tactics. It says nothing about identities.
+Defines `law_claims`, `broken_law`, `check_size` and `not_commuting`. Relies on `equal` for
+canonical forms and tactics. It says nothing about identities.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _equations(
     f: Factor, terms: Mapping[str, Term]
 ) -> Iterator[tuple[str, dict[str, Term], dict[str, Term]]]:
     """Law → both sides per entry; TooLargeError for terms that would take too long."""
-    _check_size(terms)
+    check_size(terms)
     st, tr = _joined(terms, "s", "t"), _joined(terms, "t", "r")
     last = {f"t{e.key}": e.variable("r") for e in f.entries}
     first = {f"s{e.key}": e.variable("s") for e in f.entries}
@@ -78,7 +78,7 @@ def _equations(
         yield "commutative", st, _joined(terms, "t", "s")
 
 
-def _check_size(terms: Mapping[str, Term]) -> None:
+def check_size(terms: Mapping[str, Term]) -> None:
     """Raise TooLargeError unless both sides of associativity can be written out."""
     alone = {k: count(t, {}) for k, t in terms.items()}
     for side in "st":

@@ -16,6 +16,7 @@ from tang.proofs.blocks import Block, Shape, blocks, digits, shape
 from tang.proofs.factor import Entry, Factor
 from tang.proofs.identities import check_identity
 from tang.proofs.laws import Broken, broken_law
+from tang.proofs.points import holds_at_a_point
 from tang.proofs.session import Definition, Said, Statement
 from tang.proofs.substitute import renamed
 from tang.proofs.terms import Term, text
@@ -48,11 +49,12 @@ def polynomial_claims(f: Factor, kinds: Kinds, label: str) -> list[Said] | Broke
     NoIdentityError names the entry where an identity is none.
     """
     cut = _blocks(f)
-    broken = broken_law(f, kinds, [f.entries[b.start] for b in cut] or f.entries)
-    if broken is not None:
-        return broken
-    if f.monoid.identity is not None:
-        check_identity(f, kinds)
+    if not holds_at_a_point(f):
+        broken = broken_law(f, kinds, [f.entries[b.start] for b in cut] or f.entries)
+        if broken is not None:
+            return broken
+        if f.monoid.identity is not None:
+            check_identity(f, kinds)
     components = dict.fromkeys(e.label.partition("[")[0] for e in f.entries)
     name, subject = f"{label}_combine", ", ".join(components)
     said = _Blocks(f, name, subject, tuple(cut)) if cut else _Combine(f, name, subject)
