@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from tang.cli.given import Idle, refuse_idle
-from tang.cli.load import UsageError, load_object
+from tang.cli.load import UsageError, load_factory
 
 if TYPE_CHECKING:
     from tang.fuzz.mutants import Mutant
@@ -232,7 +232,7 @@ def _backends(text: str) -> tuple[str, ...]:
     for name in names:
         if ":" in name:
             with redirect_stdout(sys.stderr):  # what a module prints is no part of the report
-                load_object(name)
+                load_factory(name)
         elif name not in BACKENDS:
             known = ", ".join(BACKENDS)
             raise UsageError(f"unknown backend {name!r}: one of {known}, or module:factory")

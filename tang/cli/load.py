@@ -1,6 +1,6 @@
 """Program files on the command line: a graph from `FILE.json` or `FILE.py:NAME`.
 
-Defines `load_graph`, `load_object`, `parse_sizes` and `parse_budget`. Relies on the IR's JSON
+Defines `load_graph`, `load_factory`, `parse_sizes` and `parse_budget`. Relies on the IR's JSON
 reader, which never executes anything, and on `runpy` for Python files, which the user asked to run.
 It verifies nothing.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 import runpy
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -53,7 +53,7 @@ def load_graph(argument: str) -> Graph:
         raise GraphError(f"{path}: {e}") from e
 
 
-def load_object(argument: str) -> object:
+def _object(argument: str) -> object:
     """The object named by `package.module:attribute` or `FILE.py:attribute`.
 
     Modules are found on the path or in this folder.
@@ -63,6 +63,8 @@ def load_object(argument: str) -> object:
         raise UsageError(f"{argument!r}: give package.module:attribute")
     here = str(Path.cwd())
     if module.endswith(".py"):
+        if not Path(module).is_file():
+            raise UsageError(f"no file {module}: give FILE.py:{attribute} or a module on the path")
         here, module = str(Path(module).resolve().parent), Path(module).stem
     if here not in sys.path:
         sys.path.insert(0, here)
@@ -70,6 +72,26 @@ def load_object(argument: str) -> object:
         return getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError) as e:
         raise UsageError(f"cannot load {argument!r}: {e}") from e
+    except (Exception, SystemExit) as e:
+        raise UsageError(f"cannot load {argument!r}: {type(e).__name__}: {e}") from e
+
+
+def load_factory(argument: str) -> Callable[[], object]:
+    """The class or function named by `package.module:attribute` or `FILE.py:attribute`, which
+    makes a backend of the user's.
+
+    Raises UsageError for what is neither; it is not called here.
+    """
+    found = _object(argument)
+    makes = "a class with the methods supports and run, or a function that returns such an object"
+    lacks = [m for m in ("supports", "run") if not callable(getattr(found, m, None))]
+    if not callable(found):
+        kind = type(found).__name__
+        hint = "" if lacks else f" (its class {kind} would be one)"
+        raise UsageError(f"{argument!r} is a {kind}, no factory of backends{hint}: give {makes}")
+    if isinstance(found, type) and lacks:
+        raise UsageError(f"{argument!r} has no method {lacks[0]!r}: give {makes}")
+    return found
 
 
 def parse_sizes(texts: Iterable[str], graphs: Iterable[Graph]) -> dict[str, int]:
