@@ -6,6 +6,8 @@ nothing: it saves comparing both sides where Lean will do so, and says where to 
 
 from __future__ import annotations
 
+import hashlib
+import itertools
 from collections.abc import Iterator, Mapping
 from typing import Final
 
@@ -48,11 +50,9 @@ def _sides(f: Factor, terms: Mapping[str, Term]) -> Iterator[tuple[dict[str, int
 
 
 def _draws() -> Iterator[int]:
-    """Numbers without a pattern, the same ones each time."""
-    x = 1
-    while True:
-        x = x * 6364136223846793005 % PRIME
-        yield x
+    """Numbers without a pattern, the same ones each time; powers of one number would have one."""
+    for n in itertools.count():
+        yield int.from_bytes(hashlib.sha256(str(n).encode()).digest()[:8]) % PRIME
 
 
 def _combined(
