@@ -20,6 +20,7 @@ from tang.verify.foreign.cases import Case, cases_of
 from tang.verify.foreign.criterion import Fault
 from tang.verify.foreign.judge import Judged, judge
 from tang.verify.foreign.launch import LaunchError, LaunchSpec, load_launch
+from tang.verify.foreign.names import check_named
 from tang.verify.foreign.targets import Target, open_target
 from tang.verify.report import Finding, Report, RungResult
 from tang.verify.verdict import Rung, Verdict
@@ -52,7 +53,8 @@ def verify_kernel(
     sizes     one binding of the symbolic extents or several; None: the description's, or a choice
     backend   None takes a GPU if there is one, else the CPU; "simt" runs CUDA on the CPU
     specials  also run on inputs with NaN and infinities
-    Raises GraphError and LaunchError for a specification or a description that is wrong.
+    Raises GraphError and LaunchError for a specification or a description that is wrong; the
+    latter also for a kernel that the text does not have.
     """
     validate(spec)
     how = launch if isinstance(launch, LaunchSpec) else load_launch(launch, spec)
@@ -65,6 +67,7 @@ def verify_kernel(
     except (DeviceError, LimitError) as e:
         return Report(name, (RungResult(Rung.FOREIGN, backend or chosen, unsupported=str(e)),))
     try:
+        check_named(text, chosen, how.kernel)
         return _verified(target, how.kernel, cases, budget, deadline, name)
     except (DeviceError, LimitError) as e:
         return Report(name, (RungResult(Rung.FOREIGN, target.name, unsupported=str(e)),))
