@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -108,7 +108,7 @@ class _Call:
 
     def judged(self, case: Case, budget: ErrorBudget | None) -> Judged:
         """Both poisons twice; an exception is a crash."""
-        outcomes = list[Outcome]()
+        outcomes, outputs, stray = list[Outcome](), [o.name for o in self.spec.outputs], ""
         for poison in REPEATS:
             guarded = [
                 self.arena.place(b, filled(b, case.inputs, poison), poison)
@@ -123,7 +123,9 @@ class _Call:
             wrong = self._returned(case, guarded, returned, outcomes)
             if wrong is not None:
                 return Judged((wrong,))
-        return judge(case, outcomes, budget)
+            stray = stray or _stray(returned, [i.name for i in self.spec.inputs], outputs)
+        found = judge(case, outcomes, budget)
+        return replace(found, faults=tuple(_with_stray(f, stray) for f in found.faults))
 
     def _called(self, guarded: Sequence[Guarded]) -> object:
         count = len(self.spec.inputs)
@@ -175,6 +177,26 @@ def _results(
     else:
         return {}
     return {n: t for n, t in named.items() if all(t is not g.tensor for g in guarded)}
+
+
+def _stray(returned: object, inputs: Sequence[str], outputs: Sequence[str]) -> str:
+    """What was returned and belongs to no output, in words; "" for nothing."""
+    known = f"the outputs are {', '.join(outputs)}"
+    if isinstance(returned, Mapping):
+        unknown = [repr(n) for n in returned if n not in inputs and n not in outputs]
+        return f"it returned {', '.join(unknown)}, but {known}" if unknown else ""
+    if returned is None or len(outputs) == 1:
+        return ""
+    if not isinstance(returned, list | tuple):
+        return f"it returned one {type(returned).__name__}, but {known}"
+    return f"it returned {len(returned)}, but {known}" if len(returned) != len(outputs) else ""
+
+
+def _with_stray(fault: Fault, stray: str) -> Fault:
+    """The fault of an output that was not written, with what was returned instead of it."""
+    if not stray or fault.verdict is not Verdict.UNWRITTEN:
+        return fault
+    return replace(fault, message=f"{fault.message}; {stray}")
 
 
 def _array(tensor: Any) -> np.ndarray[Any, Any]:  # noqa: ANN401 - of any library

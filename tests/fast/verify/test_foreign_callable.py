@@ -55,6 +55,32 @@ def test_several_outputs_come_as_a_dict_or_a_tuple():
     assert "a copy of q" in report.findings[0].message
 
 
+@pytest.mark.parametrize(
+    ("spec", "value", "words"),
+    [
+        (SPEC, {"w": 0, "x": 1}, "output z: the whole buffer: still poison, never written; "
+         "it returned 'w', but the outputs are z"),
+        (TWO, (1, 2, 3), "; it returned 3, but the outputs are p, q"),
+        (TWO, np.zeros(3), "; it returned one ndarray, but the outputs are p, q"),
+        (TWO, None, "never written"),
+    ],
+    ids=["an-unknown-name", "a-longer-tuple", "one-array", "nothing"],
+)  # fmt: skip
+def test_what_was_returned_for_no_output_is_named_beside_the_unwritten_one(spec, value, words):
+    report = verify_callable(lambda x, y, out: value, spec)
+    assert report.findings[0].verdict is Verdict.UNWRITTEN
+    assert words in report.findings[0].message
+    assert ("returned" in report.findings[0].message) == (value is not None)
+
+
+def test_more_than_the_outputs_may_be_returned():
+    def everything(tensors):
+        from_a_dict(tensors)
+        return {**tensors, "time": 3}
+
+    assert verify_callable(everything, SPEC).ok
+
+
 def partly(x, y, out):
     out[:-3] = (x * y + 1)[:-3]
 
