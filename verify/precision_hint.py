@@ -23,7 +23,8 @@ from tang.ir.graph import Graph
 
 Array = npt.NDArray[Any]
 
-_SHORTER: Final = {"f64": ("f32", "f16", "bf16"), "f32": ("f16", "bf16"), "f16": ("bf16",)}
+SHORTER: Final = {"f64": ("f32", "f16", "bf16"), "f32": ("f16", "bf16"), "f16": ("bf16",)}
+"""By format: those that a kernel may compute or round in instead, the longest first."""
 _ROUNDED: Final = (
     "add", "mul", "recip", "sqrt", "sin", "atan2", "exp2", "log2", "erf",
 )  # fmt: skip
@@ -43,7 +44,7 @@ def shorter_format(
     error = np.abs(got - want)
     if not error.size or not np.isfinite(error).all() or np.mean(error > 0) < 0.5:
         return ""
-    for short in _SHORTER.get(format, ()):
+    for short in SHORTER.get(format, ()):
         simulated = np.abs(evaluate(graph, inputs, _rounding(short))[output] - want)
         if not np.isfinite(simulated).all():
             continue

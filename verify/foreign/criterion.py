@@ -7,7 +7,7 @@ poison and repetitions are judged in `judge`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,11 +15,12 @@ import numpy.typing as npt
 
 from tang.device.storage import pack
 from tang.emulator.budget import ErrorBudget, accepts, within
+from tang.emulator.rounding import round_to
 from tang.ir.expr import Sort
 from tang.kernel.ir import Type
 from tang.verify.foreign.cases import Case
 from tang.verify.freedom import Allowed, distances, show
-from tang.verify.precision_hint import shorter_format
+from tang.verify.precision_hint import SHORTER, shorter_format
 from tang.verify.provenance import Cause, Near, Provenance, explain, nearly
 from tang.verify.verdict import Verdict
 
@@ -78,10 +79,8 @@ def _fault(case: Case, output: str, got: Array, fits: Mask, budget: ErrorBudget 
     cause = None if found is None else found.cause
     short = _shorter(case, output, got) if cause in _UNTELLING else ""
     over = bool(short) or cause is Cause.ROUNDED or _honest(case, output, got, budget)
-    words = "" if found is None else found.sentence
-    if short:
-        words = f"errors are as large as those of an evaluation in {short}"
-        cause = Cause.ROUNDED
+    words = short or ("" if found is None else found.sentence)
+    cause = Cause.ROUNDED if short else cause
     verdict = Verdict.OVER_BUDGET if over else Verdict.WRONG
     what = "beyond the error budget" if over else "wrong"
     message = f"output {output}: {int(bad.sum())} of {bad.size} elements are {what}"
@@ -108,10 +107,31 @@ def _near(t: Type) -> Near:
 
 
 def _shorter(case: Case, output: str, got: Array) -> str:
+    """How a shorter format accounts for the errors, in words; "" if none does.
+
+    That inputs were rounded is told for sure; that operations were, from the size of the errors.
+    """
     if case.graph.sort(case.ref(output)) is not Sort.REAL:
         return ""
+    short = _rounds_inputs(case, output, got)
+    if short:
+        return f"all are right for inputs rounded to {short}"
     want = case.reference[output]
-    return shorter_format(case.graph, case.inputs, output, got, want, case.compute)
+    short = shorter_format(case.graph, case.inputs, output, got, want, case.compute)
+    return f"errors are as large as those of an evaluation in {short}" if short else ""
+
+
+def _rounds_inputs(case: Case, output: str, got: Array) -> str:
+    """The format to which an evaluation that is honest otherwise rounds its inputs; "" if none."""
+    for short in SHORTER.get(case.compute, ()):
+        inputs = {n: round_to(a, short) if a.dtype.kind == "f" else a
+                  for n, a in case.inputs.items()}  # fmt: skip
+        if any((np.isfinite(a) != np.isfinite(inputs[n])).any() for n, a in case.inputs.items()):
+            continue
+        fits, known = distances(got, replace(case, inputs=inputs).bounds[output])
+        if fits.all() and known.all():
+            return short
+    return ""
 
 
 def _honest(case: Case, output: str, got: Array, budget: ErrorBudget | None) -> bool:

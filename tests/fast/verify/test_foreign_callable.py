@@ -181,6 +181,28 @@ def test_half_precision_tensors_are_allowed_their_last_rounding():
     assert not verify_callable(in_half_precision, SPEC, dtypes={"x": "f16"}).ok
 
 
+DOT = tg.Graph(d=tg.compute("d", (), tg.sum(x[i] * y[i], over=i)))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_one_sum_of_inputs_rounded_to_half_precision_is_over_budget_with_every_seed(seed):
+    def rounds(x, y, out):
+        out[...] = x.astype(np.float16).astype(np.float32) @ y.astype(np.float16)
+
+    report = verify_callable(rounds, DOT, seed=seed, sizes={"N": 43})
+    assert report.verdicts() == (Verdict.OVER_BUDGET,)
+    assert "(all are right for inputs rounded to f16)" in report.findings[0].message
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_lost_term_of_rounded_inputs_is_wrong(seed):
+    def loses(x, y, out):
+        out[...] = x.astype(np.float16).astype(np.float32)[1:] @ y.astype(np.float16)[1:]
+
+    report = verify_callable(loses, DOT, seed=seed, sizes={"N": 43})
+    assert report.verdicts() == (Verdict.WRONG,)
+
+
 def test_indices_and_truth_values_are_compared_exactly():
     n = tg.input("n", ("N",), "index")
     spec = tg.Graph(m=tg.compute("m", (i,), n[i] * 2), odd=tg.compute("odd", (i,), n[i] < 3))
