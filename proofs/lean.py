@@ -95,10 +95,11 @@ class Lean:
     ) -> Outcome:
         """Elaborate and check one file below `root`; imports come from `path` alone.
 
-        With `output`, the compiled module goes there, and the outcome lists the file's commands.
+        With `output`, the compiled module goes there, and the outcome lists the file's commands
+        and their times.
         """
-        arguments = ["--json", *PROFILE, "-R", str(root)]
-        arguments += ["-o", str(output), *TRACE] if output else []
+        arguments = ["--json", "-R", str(root)]
+        arguments += ["-o", str(output), *TRACE, *PROFILE] if output else []
         env = {k: os.environ[k] for k in _INHERITED if k in os.environ}
         env |= {"LEAN_PATH": str(path), "LEAN_NUM_THREADS": "2", "TANG_LEAN_LIBRARY": self.library}
         try:

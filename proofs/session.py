@@ -58,12 +58,12 @@ class Claim:
     modules: tuple[str, ...]
 
     def text(self) -> str:
-        """Definition, theorem, and the question for its axioms."""
+        """The definition and the theorem."""
         called = " ".join(re.findall(r"\(([\w ]+) :", self.binders))
         lines = ["section", self.scope, f"def {self.name} {self.binders} : {self.type} :="]
         lines += [f"  {self.body}", f"theorem {self.name}_proved {self.binders} :"]
         lines += [f"    {self.name} {called} = {self.goal} := by"]
-        lines += [*(f"  {t}" for t in self.tactics), "end", f"#print axioms {self.name}_proved"]
+        lines += [*(f"  {t}" for t in self.tactics), "end"]
         return "\n".join(line for line in lines if line)
 
 
@@ -80,10 +80,10 @@ class Statement:
     modules: tuple[str, ...]
 
     def text(self) -> str:
-        """The theorem, and the question for its axioms."""
+        """The theorem."""
         lines = ["section", self.scope, f"theorem {self.name}_proved {self.binders} :"]
         lines += [f"    {self.goal} := by", *(f"  {t}" for t in self.tactics), "end"]
-        return "\n".join([*lines, f"#print axioms {self.name}_proved"])
+        return "\n".join(lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +115,14 @@ class Wrong:
 
 
 def source(claims: Sequence[Said]) -> str:
-    """The file for some claims."""
+    """The file for some claims; axioms are asked for last, so that Lean may prove side by side."""
     modules = dict.fromkeys(m for c in claims for m in c.modules)
     needed = [*modules, "Tang.Lattice", "Tang.Field", "Tang.Ring", "Tang.Algebra", "Tang.Logic",
               "Tang.Core", "Tang.Syntax"]  # fmt: skip
     imports = "\n".join(f"import {m}" for m in dict.fromkeys(needed))
-    body = "\n".join(c.text() for c in claims)
+    proved = (c for c in claims if not isinstance(c, Definition))
+    asked = (f"#print axioms {c.name}_proved" for c in proved)
+    body = "\n".join([*(c.text() for c in claims), *asked])
     return f"prelude\n{imports}\n{HEAD}{body}\nend Tang\n"
 
 
@@ -185,7 +187,7 @@ def compiled(store: Store, state: str) -> Path:
 
 def _judge(claims: Sequence[Said], text: str, outcome: Outcome) -> Wrong | None:
     """Accept only if every theorem is there with allowed axioms and nothing else was said."""
-    for m in outcome.messages:
+    for m in sorted(outcome.messages, key=lambda m: m.line):
         if m.severity != "information":
             return Wrong(_subject(claims, text, m.line), _first_line(m))
     if outcome.status or outcome.noise.strip():
@@ -208,7 +210,7 @@ def _subject(claims: Sequence[Said], text: str, line: int) -> str:
     """What the claim at a line of the file is about."""
     above = text.splitlines()[:line]
     for row in reversed(above):
-        found = re.match(r"(?:def|theorem) (\w+?)(?:_proved)? ", row)
+        found = re.match(r"(?:def|theorem|#print axioms) (\w+?)(?:_proved)?(?: |$)", row)
         if found:
             return next((c.subject for c in claims if c.name == found[1]), "")
     return ""
