@@ -1,8 +1,8 @@
 """The domain `strict`: the shadow, where decisions that f64 cannot tell count as doubtful too.
 
-Defines `STRICT`, whose bounds hold against exact arithmetic. Relies on `shadow` for everything but
-decisions. Ties of inexact operands have no bound here, equal as they may be; `shadow` keeps them,
-since it is compared with f64 alone.
+Defines `STRICT`, whose bounds hold against exact arithmetic, and `decision` and `to_int`, which say
+what is doubtful. Relies on `shadow` for everything else. Ties of inexact operands have no bound
+here, equal as they may be; `shadow` keeps them, since it is compared with f64 alone.
 
 A decision is that of exact arithmetic where operands are further from its border than f64 is off:
 in the shadow by more than TRUST of their bound. Each operation adds 2⁻⁵² of a binade to the error
@@ -26,9 +26,9 @@ from tang.kernel.ir import F64, Type
 TRUST: Final = 2.0**-24
 
 
-def _doubt(m: Machine, type_: Type, distance: Value, bound: Value) -> None:
-    """Taint where the distance from the border is no larger than what f64 may be off."""
-    room = bound if type_ is F64 else bound * TRUST
+def _doubt(m: Machine, type_: Type, distance: Value, bound: Value, trust: float) -> None:
+    """Taint where the distance from the border is no larger than that part of the bound."""
+    room = bound if type_ is F64 else bound * trust
     near = ~(distance > room) & (bound > 0)
     if np.any(near):
         m.add_taint(near)
@@ -48,25 +48,32 @@ _BORDERS: Final[dict[str, Callable[..., Any]]] = {
 """How far operands are from where the operation decides otherwise, or leaves its domain."""
 
 
-def _operation(op: str, type_: Type, site: Site) -> Operation:
-    inner = SHADOW.operation(op, type_, site)
+def decision(
+    op: str, type_: Type, site: Site, trust: float = TRUST, inner: Operation | None = None
+) -> Operation:
+    """An operation, by default that of the shadow, which taints where its decision is doubtful.
+
+    trust  the part of the operands' bounds within which of a border it is
+    """
+    done = SHADOW.operation(op, type_, site) if inner is None else inner
     border = _BORDERS.get(op)
     if border is None:
-        return inner
-    function, impure = inner.function, inner.impure
+        return done
+    function, impure = done.function, done.impure
 
-    def decided(m: Machine, *operands: Shadowed) -> Value:
+    def decided(m: Machine, *operands: Any) -> Value:  # noqa: ANN401 - of the domain that asks
         shadows = (x.shadow for x in operands)
-        _doubt(m, type_, border(*shadows), sum(x.bound for x in operands))
+        _doubt(m, type_, border(*shadows), sum(x.bound for x in operands), trust)
         return function(m, *operands) if impure else function(*operands)
 
     return Operation(decided, impure=True)
 
 
-def _to_int(m: Machine, type_: Type, value: Shadowed, site: Site) -> Value:
+def to_int(m: Machine, type_: Type, value: Shadowed, site: Site, trust: float = TRUST) -> Value:
+    """A conversion to an integer, which is a decision too."""
     wide = F64 if np.asarray(value.value).dtype == np.float64 else type_
-    _doubt(m, wide, _from_whole(value.shadow), value.bound)
+    _doubt(m, wide, _from_whole(value.shadow), value.bound, trust)
     return SHADOW.to_int(m, type_, value, site)
 
 
-STRICT: Final[Domain] = replace(SHADOW, name="strict", operation=_operation, to_int=_to_int)
+STRICT: Final[Domain] = replace(SHADOW, name="strict", operation=decision, to_int=to_int)

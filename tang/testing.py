@@ -43,7 +43,9 @@ def assert_within(
     sizes      of symbolic extents, where there are no inputs
     math       "portable", or the language whose own functions the kernel uses
     The message names the output, the element, both values, what is allowed and its derivation.
-    Raises BudgetError where no tolerance can be derived, GraphError for inputs that do not fit.
+    With `inputs` an element is allowed the least of all that is known to hold: for all inputs, for
+    those in their ranges, and for them alone. Raises BudgetError where no tolerance can be derived
+    or it is larger than the largest value expected, GraphError for inputs that do not fit.
     """
     test = _Test(require_graph(graph), precision, inputs, budget, sizes or {}, math)
     got = _by_output(actual, graph, "actual")
@@ -92,7 +94,7 @@ class _Test:
     sizes: Mapping[str, int]
     math: str
     setting: Any = None
-    terms: Mapping[Any, Array] | None = None
+    tolerances: Any = None
 
     def exact(self) -> Any:  # noqa: ANN401 - a Setting of tang.budget, or None
         """The program on the inputs as they are stored; None without inputs."""
@@ -187,21 +189,50 @@ def _allowed(name: str, expected: Array, test: _Test) -> tuple[Array, tuple[str,
     """What is allowed at every element, why, and of how many elements it is asked."""
     if test.budget is not None:
         return _budgeted(name, expected, test)
-    from tang.budget.report_tolerance import allowed_by, tolerances_of
+    from tang.budget.report_tolerance import tolerances_of
+    from tang.budget.tolerance import allowed_by
 
+    if expected.size and not np.isfinite(expected).any():
+        return np.zeros(expected.shape), ("no element expected is a number",), 100.0
     setting = test.exact()
-    found = tolerances_of(
-        test.graph, test.precision, sizes=test.sizes_now(),
-        inputs=[] if setting is None else [setting.inputs], math=test.math,
-    )  # fmt: skip
-    tolerance = next(t for t in found if t.output == name)
+    if test.tolerances is None:
+        test.tolerances = tolerances_of(
+            test.graph, test.precision, sizes=test.sizes_now(),
+            inputs=[] if setting is None else [setting.inputs], math=test.math,
+        )  # fmt: skip
+    tolerance = next(t for t in test.tolerances if t.output == name)
     if tolerance.kind == "none":
         why = "; ".join(tolerance.derivation)
         raise BudgetError(f"no tolerance of {name!r} can be derived ({why}): pass a budget=")
     terms = test.terms_of(name, through=True) if tolerance.scale else None
+    allowed = allowed_by(tolerance, expected, terms)
+    _refuse_vacuous(name, allowed, expected, tolerance, test)
     first = f"{tolerance.formula()}   {tolerance.scope}".rstrip()
-    lines = (first, *tolerance.derivation)
-    return allowed_by(tolerance, expected, terms), lines, 100.0
+    return allowed, (first, *tolerance.derivation), 100.0
+
+
+def _refuse_vacuous(
+    name: str,
+    allowed: Array,
+    expected: Array,
+    tolerance: Any,  # noqa: ANN401 - a Tolerance of tang.budget
+    test: _Test,
+) -> None:
+    """BudgetError where more is allowed than the largest value expected: zeros would pass."""
+    from tang.budget.tolerance import largest_of
+
+    numbers = np.isfinite(expected)
+    most, value = float(np.max(allowed[numbers], initial=0.0)), largest_of(expected)
+    if not tolerance.says_nothing(most, value):
+        return
+    data = "" if test.inputs is not None else "pass inputs=, from which more is known, or "
+    why = "; ".join(tolerance.derivation)
+    raise BudgetError(
+        f"the tolerance of {name!r} says nothing: it allows {most:.3g}, and the largest value "
+        f"expected is {value:.3g}, so that zeros would pass ({why}). To cure it {data}take finer "
+        "accumulators or formats, a schedule instead of a preset as precision= (the order of its "
+        "sums is known), or a budget= of your own"
+    )
 
 
 def _budgeted(name: str, expected: Array, test: _Test) -> tuple[Array, tuple[str, ...], float]:

@@ -16,7 +16,7 @@ from tang.cli.given import Idle, refuse_idle
 from tang.cli.load import load_graph, parse_sizes
 
 if TYPE_CHECKING:
-    from tang.budget.report_tolerance import Tolerance
+    from tang.budget.tolerance import Tolerance
     from tang.ir.graph import Graph
 
 _OF_DRAWS = Idle(("samples", "seed", "size"), "with --inputs", "give --samples without a file")
@@ -48,7 +48,10 @@ def command(
     """Print the tolerance of every output, with its derivation.
 
     A preset stands for kernels that sum in any order. T is the sum of |terms|: the program over
-    |inputs| with every subtraction an addition; tang.testing.assert_within computes it.
+    |inputs| with every subtraction an addition; tang.testing.assert_within computes it. A bound
+    larger than the largest result is no tolerance: what holds for fewer inputs is printed instead.
+
+    Exit codes: 0 all outputs have a tolerance, 1 one has none, 2 a wrong request.
 
     Example: tang tolerance examples/matmul.py --precision bf16
     """
@@ -58,9 +61,17 @@ def command(
     found = _tolerances(program, precision, inputs, samples, seed, spans or [], size or [], math)
     if as_json:
         print(json.dumps([t.to_data() for t in found], indent=1, ensure_ascii=False))
-        return
-    source = "the given inputs" if inputs is not None else f"random inputs of seed {seed}"
-    print("\n\n".join(_text(t, source) for t in found))
+    else:
+        source = "the given inputs" if inputs is not None else _drawn(samples, seed)
+        print("\n\n".join(_text(t, source, inputs is not None) for t in found))
+    if not all(t.ok for t in found):
+        raise typer.Exit(1)
+
+
+def _drawn(samples: int, seed: int) -> str:
+    if samples == 1:
+        return f"random inputs of seed {seed}"
+    return f"{samples} sets of random inputs, of seeds {seed} to {seed + samples - 1}"
 
 
 def _tolerances(
@@ -90,11 +101,34 @@ def _tolerances(
     return tolerances_of(program, precision, sizes=sizes, inputs=sets, ranges=ranges, math=math)
 
 
-def _text(t: Tolerance, source: str) -> str:
-    lines = [f"{t.output} ({t.format}): {t.formula()}"]
-    if t.kind == "shape" and t.scale:
-        lines.append(f"  T is at most {t.largest:.6g} on {source}, so without T:")
-    if t.kind not in ("equality", "none"):
-        lines.append(f"  atol={t.plain:.3g} rtol={t.rtol:.3g}   {t.scope}")
+def _text(t: Tolerance, source: str, given: bool) -> str:
+    scope = t.scope.replace("these inputs", source)
+    lines = [f"{t.output} ({t.format}): {t.formula()}" + (f"   {scope}" if scope else "")]
+    if t.vacuous:
+        lines.append(f"  VACUOUS: {t.vacuity(source)}, so zeros would pass")
+    elif t.kind not in ("equality", "none"):
+        lines += _plain(t, source)
+    if not t.ok:
+        lines.append(f"  cure: {_cure(given)}")
     lines.append("  derivation:")
     return "\n".join((*lines, *(f"    {line}" for line in t.derivation)))
+
+
+def _plain(t: Tolerance, source: str) -> list[str]:
+    """The numbers that tests of other tools take, each with what it holds for."""
+    if t.scale:
+        where = f"only where T <= {t.largest:.6g}, its largest on {source}"
+        lines = [f"  without T: atol={t.plain:.3g} rtol={t.rtol:.3g}   {where}"]
+    else:
+        lines = [f"  atol={t.plain:.3g} rtol={t.rtol:.3g}"]
+    if t.kind != "data" and t.tight > 0:
+        lines.append(f"  atol={t.tight:.3g} rtol=0   for {source} alone, {t.order}")
+    return lines
+
+
+def _cure(given: bool) -> str:
+    data = "" if given else "give the data of the test with --inputs, or "
+    return (
+        f"{data}take finer accumulators or formats, narrower ranges with --range, or a schedule "
+        "instead of a preset (the order of its sums is known)"
+    )

@@ -147,9 +147,11 @@ def test_the_kinds_of_tolerances_are_tried_from_the_most_general():
     bent = tg.Graph(y=tg.compute("y", i, tg.exp(x[i] + 1.0)))
     divided = tg.Graph(y=tg.compute("y", i, 1.0 / (x[i] * x[i] - 0.3 * x[i])))
     data = [{"x": np.array([0.5, 0.25, -1, 2])}]
-    assert [tolerances_of(g, "f32", inputs=data)[0].kind for g in (square, bent, divided)] == [
-        "shape", "range", "data",
-    ]  # fmt: skip
+    ranges = {"x": (-1, 2)}
+    kinds = [tolerances_of(g, "f32", inputs=data, ranges=ranges)[0].kind
+             for g in (square, bent, divided)]  # fmt: skip
+    assert kinds == ["shape", "range", "data"]
+    assert tolerances_of(bent, "f32", ranges=ranges)[0].kind == "range"
     assert tolerances_of(divided, "f32")[0].kind == "none"
 
 

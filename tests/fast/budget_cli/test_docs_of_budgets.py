@@ -107,6 +107,11 @@ def says(said, given):
         return False
 
 
+def in_bf16(a, b):
+    """A product that stores its operands and its result in bf16."""
+    return round_to(round_to(a, "bf16") @ round_to(b, "bf16"), "bf16")
+
+
 def layers():
     """What the Python of the two pages is about."""
     i, j, d, k, r = tg.dims("i j d k r")
@@ -117,7 +122,7 @@ def layers():
     x = tg.input("x", (4, "n"))
     rows = tg.Graph(s=tg.compute("s", (i,), tg.sum(x[i, k], over=k)))
     return {
-        "graph": graph, "a": left, "b": right, "my_kernel": lambda p, q: p @ q, "r": r,
+        "graph": graph, "a": left, "b": right, "my_kernel": in_bf16, "r": r,
         "node": rows.nodes[0],
     }  # fmt: skip
 

@@ -1,0 +1,135 @@
+"""A tolerance of a test, as a value: what it allows, of which inputs, and why.
+
+Defines `Tolerance`, `allowed_by`, `largest_of` and `of_numbers`. Relies on NumPy alone. It derives
+nothing: `report_tolerance` does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from tang.errors import BudgetError
+
+Array = npt.NDArray[Any]
+F64Array = npt.NDArray[np.float64]
+
+KINDS: Final = ("equality", "shape", "range", "data", "none")
+_SCOPE: Final = {
+    "shape": "for all inputs that overflow nowhere",
+    "range": "for all inputs in these ranges",
+    "data": "for these inputs alone",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """|actual − f64| ≤ rtol·|f64| + scale·T + atol for one output; equality for indices and bools.
+
+    kind        "equality"; "shape": for all inputs that overflow nowhere; "range": for all inputs
+                within ranges; "data": for the inputs that were given; "none": nothing is known
+    scale       c·u;  largest  T on the inputs at hand, NaN without any
+    derivation  how it came about, line by line
+    value       the largest |f64| on the inputs at hand, NaN without any
+    vacuous     whether it is larger than that: such a tolerance tests nothing
+    tight       the largest of `bound`, which is what all that is known of the inputs at hand allows
+                of each element of the first set of them; NaN and None where that was not asked
+    order       of which orders of summation these speak
+    smallest    normal number of the format: no value is small enough to make less of no use
+    """
+
+    output: str
+    format: str
+    kind: str
+    rtol: float = 0.0
+    scale: float = 0.0
+    atol: float = 0.0
+    largest: float = float("nan")
+    derivation: tuple[str, ...] = ()
+    value: float = float("nan")
+    vacuous: bool = False
+    tight: float = float("nan")
+    order: str = ""
+    smallest: float = 0.0
+    bound: Array | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def plain(self) -> float:
+        """atol for tests that know no T: the tolerance at the largest T of the inputs at hand."""
+        return self.atol + (self.scale * self.largest if self.scale else 0.0)
+
+    @property
+    def ok(self) -> bool:
+        """Whether a test can use it."""
+        return self.kind != "none" and not self.vacuous
+
+    @property
+    def scope(self) -> str:
+        """Of which inputs it speaks; "" where that is no question."""
+        order = f", {self.order}" if self.kind == "data" and self.order else ""
+        return _SCOPE.get(self.kind, "") + order
+
+    def says_nothing(self, allowed: float, value: float) -> bool:
+        """Whether zeros would pass where so much is allowed and the largest value is this."""
+        return not allowed <= max(value, self.smallest)
+
+    def vacuity(self, source: str) -> str:
+        """That it says nothing of inputs, and why."""
+        return f"{self.tight:.3g} is larger than the largest value, {self.value:.3g} on {source}"
+
+    def formula(self) -> str:
+        """What is allowed, in a line."""
+        if self.kind == "equality":
+            return "actual == expected"
+        if self.kind == "none":
+            return "no tolerance can be derived"
+        parts = [f"{self.rtol:.3g} |f64|"] if self.rtol else []
+        parts += [f"{self.scale:.3g} T"] if self.scale else []
+        parts += [f"{self.atol:.3g}"] if self.atol or not parts else []
+        return "|actual - f64| <= " + " + ".join(parts)
+
+    def to_data(self) -> dict[str, object]:
+        """The tolerance as JSON takes it."""
+        names = (
+            "output", "format", "kind", "rtol", "scale", "atol", "largest", "plain", "value",
+            "vacuous", "tight", "order",
+        )  # fmt: skip
+        found: dict[str, object] = {n: getattr(self, n) for n in names}
+        shown = {
+            k: v if not isinstance(v, float) or np.isfinite(v) else str(v) for k, v in found.items()
+        }
+        return {
+            **shown, "ok": self.ok, "formula": self.formula(), "scope": self.scope,
+            "derivation": list(self.derivation),
+        }  # fmt: skip
+
+
+def of_numbers(bounds: Array, exact: Array) -> F64Array:
+    """Bounds of the elements that are numbers; nothing is allowed of the others."""
+    return np.asarray(np.where(np.isfinite(exact), bounds, 0.0), np.float64)
+
+
+def largest_of(values: Array) -> float:
+    """The largest magnitude of the elements that are numbers, 0 of none."""
+    sizes = np.abs(np.asarray(values, np.float64))
+    return float(np.max(sizes[np.isfinite(sizes)], initial=0.0))
+
+
+def allowed_by(tolerance: Tolerance, expected: Array, terms: Array | None) -> F64Array:
+    """What a tolerance allows at every element; BudgetError where it needs T and has none."""
+    value = np.abs(np.asarray(expected, np.float64))
+    if tolerance.bound is not None:
+        return np.asarray(np.broadcast_to(tolerance.bound, value.shape), np.float64)
+    if tolerance.scale and terms is None:
+        raise BudgetError(
+            f"the tolerance of {tolerance.output!r} is {tolerance.formula()}, where T is the sum "
+            "of |terms|: pass inputs=, from which T is computed, or a budget="
+        )
+    with np.errstate(all="ignore"):
+        allowed = tolerance.rtol * value + tolerance.atol
+        if tolerance.scale and terms is not None:
+            allowed = allowed + tolerance.scale * terms
+        return of_numbers(allowed, value)

@@ -1,0 +1,257 @@
+"""The domain `any order`: bounds on every kernel of these formats, whatever order it sums in.
+
+Defines `any_order`. Relies on `shadow` for values and shadows, on `strict` for what counts as a
+decision, and on the claims of functions. Its bounds follow the operations of the plan: of a fold
+that is no plain sum, as a running softmax, they hold for its order alone.
+
+A bound of `shadow` lies around what one kernel computed; these lie around the shadow, so they hold
+for any computed operands within theirs, and so does what is tainted: a decision is doubtful where
+operands are within their bounds of its border. A sum of terms x_i with |computed − exact| ≤ e_i is,
+in any order,
+
+    |computed − exact| ≤ Σ e_i + (Π (1 + u_k) − 1) · Σ (|x_i| + e_i)
+
+over the roundings u_k of its additions (N. Higham, Accuracy and Stability of Numerical Algorithms,
+2002, 4.2): no term goes through more of them than there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache, partial
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from tang.emulator import formats, real
+from tang.emulator.bounds import SLACK, Own, binade, function_rounding, propagated, rounding, total
+from tang.emulator.certify_functions import Functions, Promise
+from tang.emulator.domain import Domain, Operation
+from tang.emulator.machine import Array, Machine, Site, Value
+from tang.emulator.narrow import narrowed
+from tang.emulator.shadow import SHADOW, moved
+from tang.emulator.strict import decision, to_int
+from tang.ir.format import Format, format_named
+from tang.kernel.ir import MATH, Function, Type
+from tang.kernel.narrow import Conversion, conversion_named
+
+Sums = tuple[Value, Value, Value]
+"""Σ e of terms, log Π (1 + u) of the roundings so far, Σ (|x| + e) of terms."""
+_DECISIONS: Final = ("lt", "le", "eq", "isnan", "floor")
+
+
+class Summed(NamedTuple):
+    """A value, its shadow and its bound as in `shadow`, and what is added up in it, if it is."""
+
+    value: Any
+    shadow: Any
+    bound: Any
+    sides: tuple[tuple[tuple[Any, ...], Any], ...] = ()
+    sums: Sums | None = None
+
+
+def _sums(x: Any) -> Sums:  # noqa: ANN401 - Shadowed or Summed
+    """What is added up in a value: itself, where it is no sum."""
+    found = getattr(x, "sums", None)
+    return (x.bound, 0.0, np.abs(x.shadow) + x.bound) if found is None else found
+
+
+def _around(op: str, operands: tuple[Any, ...], value: Value, shadow: Value, own: Own) -> Value:
+    """The bound of a result around its shadow, for any operands within their bounds of theirs."""
+    x, e = tuple(o.shadow for o in operands), tuple(o.bound for o in operands)
+    size = np.abs(shadow) + propagated(op, x, e)
+    known = np.isfinite(value) & np.isfinite(size)
+    return total(op, x, e, np.where(known, size, value)[()], shadow, own)
+
+
+# --- operations -----------------------------------------------------------------------------------
+
+
+def _operation(functions: Functions, op: str, type_: Type, site: Site) -> Operation:
+    if op in _DECISIONS:
+        return decision(op, type_, site, SLACK)
+    apply = _add(type_) if op == "add" else _arithmetic(functions, op, type_, site)
+    return decision(op, type_, site, SLACK, Operation(apply))
+
+
+def _add(type_: Type) -> Callable[..., Summed]:
+    rounded, own = formats.function("add", type_), rounding("add", format_named(type_.value))
+    step = np.log1p(own[1])
+
+    def add(a: Any, b: Any) -> Summed:  # noqa: ANN401
+        value, shadow = rounded(a.value, b.value), np.add(a.shadow, b.shadow)
+        alone = _around("add", (a, b), value, shadow, own)
+        (ea, la, sa), (eb, lb, sb) = _sums(a), _sums(b)
+        nothing = ((a.shadow == 0) & (a.bound == 0)) | ((b.shadow == 0) & (b.bound == 0))
+        sums = ea + eb, la + lb + np.where(nothing, 0.0, step), sa + sb
+        return Summed(value, shadow, _reordered(sums, alone), (), sums)
+
+    return add
+
+
+def _reordered(sums: Sums, alone: Value) -> Value:
+    """The bound of a sum in any order, no less than of its last addition, which may be nothing."""
+    bound = sums[0] + np.expm1(sums[1]) * sums[2]
+    return np.where(np.isfinite(bound), np.maximum(bound, alone), alone)[()]
+
+
+def _arithmetic(functions: Functions, op: str, type_: Type, site: Site) -> Callable[..., Summed]:
+    inner = SHADOW.operation(op, type_, site).function
+    target = format_named(type_.value)
+
+    def apply(*operands: Any) -> Summed:  # noqa: ANN401
+        done = inner(*operands)
+        own, more = _rounding_of(functions, op, type_, target, operands)
+        bound = _around(op, operands, done.value, done.shadow, own) + more
+        if op == "sub":  # 0 for a maximum less its own operand
+            bound = np.where(done.bound == 0, 0.0, bound)[()]
+        return Summed(done.value, done.shadow, bound)
+
+    return apply
+
+
+def _rounding_of(
+    functions: Functions, op: str, type_: Type, target: Format, operands: tuple[Any, ...]
+) -> tuple[Own, float]:
+    """What an operation is off by, as a rounding and as a number."""
+    promises = _promises(functions, op, type_, operands)
+    if not promises:
+        return rounding(op, target), 0.0
+    ulps = max((c.value for c, kind in promises if kind == "ulp"), default=0.5)
+    more = max((c.value for c, kind in promises if kind == "absolute"), default=0.0)
+    return function_rounding(ulps, target), more
+
+
+def _promises(
+    functions: Functions, op: str, type_: Type, operands: tuple[Any, ...]
+) -> tuple[Promise, ...]:
+    """What is claimed of an operation that need not be rounded correctly; () of the others."""
+    if op in MATH:
+        return functions.claims(op, type_.value, tuple(map(_reach, operands)))
+    found = {"div": functions.division, "sqrt": functions.root}.get(op)
+    claim = None if found is None else found(type_.value)
+    return () if claim is None else (claim,)
+
+
+def _reach(x: Any) -> tuple[float, float]:  # noqa: ANN401
+    """The least and the greatest that operands may be, of those that are numbers."""
+    lo, hi = np.asarray(x.shadow - x.bound), np.asarray(x.shadow + x.bound)
+    known = np.isfinite(lo) & np.isfinite(hi)
+    if not known.any():
+        return 0.0, 0.0
+    return float(lo[known].min()), float(hi[known].max())
+
+
+def _call(function: Function, site: Site) -> Callable[..., Summed]:
+    conversion = conversion_named(function.implements)
+    if conversion is not None:
+        near = conversion
+        return lambda m, result, x: _moved(near, result, x)
+    plain, op = real.plain_function(function.implements), function.implements
+    own = function_rounding(function.ulp, format_named(function.result.type.value))
+
+    def after(m: Machine, result: Value, *operands: Any) -> Summed:  # noqa: ANN401
+        shadow = plain(*(x.shadow for x in operands))
+        return Summed(result, shadow, _around(op, operands, result, shadow, own))
+
+    return after
+
+
+def _extreme(kind: str, type_: Type) -> Operation | None:
+    """max, min or abs: an operand is clearly the one where exact values are beyond all bounds."""
+    found = SHADOW.extreme(kind, type_)
+    if found is None or kind == "abs":
+        return found
+    inner = found.function
+
+    def extreme(x: Any, y: Any) -> Summed:  # noqa: ANN401
+        done = inner(x, y)
+        clear = np.abs(x.shadow - y.shadow) > (x.bound + y.bound) * SLACK
+        first = done.shadow == x.shadow
+        bound = np.where(clear, np.where(first, x.bound, y.bound), np.maximum(x.bound, y.bound))
+        sides = (x[:3], clear & first), (y[:3], clear & ~first)
+        return Summed(done.value, done.shadow, bound[()], sides)
+
+    return Operation(extreme)
+
+
+# --- conversions ----------------------------------------------------------------------------------
+
+
+def _conversion(type_: Type, source: Type) -> Callable[[Any], Any]:
+    inner, target = SHADOW.to_float(type_, source), format_named(type_.value)
+    if not source.is_float:
+        return inner
+    own = rounding("convert", target)
+
+    def convert(x: Any) -> Summed:  # noqa: ANN401
+        done = inner(x)
+        if done.bound is x.bound:  # a wider format: the same number
+            return Summed(done.value, x.shadow, x.bound, (), getattr(x, "sums", None))
+        bound = _around("convert", (x,), done.value, x.shadow, own)
+        return Summed(done.value, x.shadow, bound, (), _rounded_sums(x, own))
+
+    return convert
+
+
+def _rounded_sums(x: Any, own: Own) -> Sums | None:  # noqa: ANN401
+    """What is added up in a value that was rounded on its way: as if its format added it."""
+    if getattr(x, "sums", None) is None:
+        return None
+    e, log, size = _sums(x)
+    least = own[1] * own[2]
+    return e + least, log + np.log1p(own[1]), size + least
+
+
+def _rounded(conversion: Conversion, source: Type) -> Operation:
+    return Operation(lambda x: _moved(conversion, narrowed(conversion, x.value), x))
+
+
+def _moved(conversion: Conversion, value: Value, x: Any) -> Summed:  # noqa: ANN401
+    """A value rounded to a narrow format, and the bound for any kernel's value within x's.
+
+    The distance to the nearest number of a format changes by no more than the value does; within
+    the format it is half a spacing. Other roundings are off by a whole one.
+    """
+    done, e = moved(value, x), x.bound
+    size = np.abs(x.shadow) + e
+    nearest = conversion.rounding in ("rne", "rna")
+    own = rounding("convert", conversion.format)
+    spacing = own[1] * np.maximum(binade(size), own[2]) * (1 if nearest else 2)
+    inside = size <= float(conversion.format.largest)
+    beyond = (done.bound + 2 * e) if nearest else np.inf
+    bound = np.minimum(np.where(inside, spacing + e, np.inf), beyond) * SLACK
+    exact = np.isfinite(value) & np.isfinite(x.shadow) & np.isfinite(e)
+    bound = np.where(exact, bound, done.bound)[()]
+    return Summed(value, x.shadow, bound, (), _rounded_sums(x, (1.0, 2 * own[1], own[2])))
+
+
+def _merge(mask: Array, new: Any, old: Any) -> Summed:  # noqa: ANN401
+    value, shadow, bound = (np.where(mask, new[k], old[k]) for k in range(3))
+    if getattr(new, "sums", None) is None and getattr(old, "sums", None) is None:
+        return Summed(value, shadow, bound)
+    pairs = zip(_sums(new), _sums(old), strict=True)
+    sums = tuple(np.where(mask, a, b) for a, b in pairs)
+    return Summed(value, shadow, bound, (), (sums[0], sums[1], sums[2]))
+
+
+@cache
+def any_order(math: str = "portable") -> Domain:
+    """The domain, for kernels that call tang's functions or those of a language.
+
+    Of a language it reads a plan whose functions are not expanded. Raises BudgetError for an
+    unknown one.
+    """
+    functions = Functions(math)
+    return replace(
+        SHADOW,
+        name=f"any order, {math} functions",
+        operation=partial(_operation, functions),
+        to_int=partial(to_int, trust=SLACK),
+        to_float=_conversion,
+        merge=_merge,
+        call=_call,
+        rounded=_rounded,
+        extreme=_extreme,
+    )
