@@ -108,7 +108,9 @@ class Report:
 
     def to_text(self) -> str:
         """The whole report as plain text."""
-        lines = [f"{self.name}: {'PASS' if self.ok else 'FAIL'}"]
+        empty = self.ok and not any(r.elements for r in self.results)
+        words = " (nothing to compare: 0 elements)" if empty and self.results else ""
+        lines = [f"{self.name}: {'PASS' if self.ok else 'FAIL'}{words}"]
         lines += [_result_line(r) for r in self.results]
         lines += [f.to_text() for f in self.findings]
         return "\n".join(lines)

@@ -7,6 +7,7 @@ module of its own and imports what it needs when it runs, so `tang --help` stays
 from __future__ import annotations
 
 import sys
+from typing import Annotated
 
 import typer
 
@@ -41,9 +42,31 @@ A program is a JSON file or FILE.py:NAME, where NAME is a tang.Graph (default: g
 Exit codes: 0 fine, 1 findings, 2 usage or input error.
 """
 
-app = typer.Typer(
-    help=HELP, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False
-)
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+
+
+def _version(asked: bool) -> None:
+    """Print tang's version and end, if asked to."""
+    if asked:
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            print(f"tang {version('tang')}")
+        except PackageNotFoundError:
+            print("tang, not installed: run from a checkout")
+        raise typer.Exit(0)
+
+
+@app.callback(help=HELP)
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="print the version"),
+    ] = False,
+) -> None:
+    """What `tang` takes before a command."""
+
+
 app.command("fuzz")(fuzz)
 app.command("verify")(verify)
 app.command("budget")(budget)

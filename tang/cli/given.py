@@ -30,8 +30,9 @@ def refuse_idle(ctx: typer.Context, *rows: Idle) -> None:
     for row in rows:
         for name in row.names:
             if is_given(ctx, name):
-                text = f"{_option(ctx, name)} has no effect {row.when}"
-                raise UsageError(f"{text}: {row.cure}, or leave it out")
+                option = _option(ctx, name)
+                text = f"{option} has no effect {row.when}: {row.cure}, or leave {option} out"
+                raise UsageError(text)
 
 
 def is_given(ctx: typer.Context, name: str) -> bool:

@@ -68,7 +68,7 @@ def command(
     Inputs are random and reproducible by --seed. A failure names the rung, the kernel, the node
     and shows both sides up to the first differing value.
 
-    Example: tang verify examples/*.py
+    Example: tang verify examples/matmul.py examples/attention.py
     Example: tang verify K.cu --spec SPECS.py:softmax --launch K.json
     """
     from tang.cli.foreign import Request, reports_of

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,12 @@ def test_a_wrong_request_exits_with_2_and_says_what_is_wrong(arguments, words):
     assert done.returncode == 2, done.stdout + done.stderr
     assert words in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_the_version_is_that_of_the_package():
+    done = tang("--version")
+    assert (done.returncode, done.stdout) == (0, f"tang {version('tang')}\n")
+    assert "a verification-first tensor compiler" in tang("--help").stdout
 
 
 def test_malformed_json_exits_with_2_and_names_the_file(tmp_path):

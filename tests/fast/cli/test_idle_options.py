@@ -168,7 +168,7 @@ def test_a_value_without_effect_exits_with_2_and_says_what_would_have_one(tang, 
             f"import tang as tg\ni = tg.dims('i')\nx = tg.input('x', ({extent},))\n"
             "graph = tg.Graph(y=tg.compute('y', i, x[i] + 1))\n"
         )
-    Path("m.py").write_text("f = None\n")
+    Path("m.py").write_text("def f(): ...\n")
     code, text = tang(*arguments)
     assert (code, words in text) == (2, True), text
 

@@ -25,6 +25,14 @@ def test_a_report_without_findings_is_ok():
     assert Report("g", (RungResult(Rung.LOWER, elements=4),)).ok
 
 
+def test_a_pass_that_compared_nothing_says_so():
+    empty = (RungResult(Rung.LOWER), RungResult(Rung.EMIT, "c"))
+    assert Report("g", empty).to_text().startswith("g: PASS (nothing to compare: 0 elements)\n")
+    some = (RungResult(Rung.EXPAND), RungResult(Rung.EMIT, "c", 1, 1))
+    assert Report("g", some).to_text().startswith("g: PASS\n")
+    assert Report("g", empty, (WRONG,)).to_text().startswith("g: FAIL\n")
+
+
 @pytest.mark.parametrize(
     "result",
     [
