@@ -37,7 +37,7 @@ from tang.device.storage import unpack
 from tang.emulator import formats
 from tang.emulator.domain import Domain, Parts
 from tang.emulator.replay import Replay, replay
-from tang.emulator.shadow import SHADOW
+from tang.emulator.strict import STRICT
 from tang.interpreter import fast_interpret
 from tang.ir.expr import REAL, Sort
 from tang.ir.format import Format, format_named
@@ -291,12 +291,12 @@ def _given(ref: Ref, sort: Sort, setting: Setting, emulated: Mapping[Ref, Array]
 def _read(type_: Type, array: Array) -> Parts:
     """Planes of values with shadows; arrays without are their own shadows."""
     if array.dtype != _PAIRS:
-        return SHADOW.read(type_, array)
+        return STRICT.read(type_, array)
     kept = formats.stored(type_, array["value"]).reshape(-1)
     return kept, np.array(array["shadow"]), np.array(array["bound"])
 
 
-_DOMAIN: Final[Domain] = replace(SHADOW, name="shadow of pairs", read=_read)
+_DOMAIN: Final[Domain] = replace(STRICT, name="strict of pairs", read=_read)
 
 
 def _seen(done: Replay, buffer: Buffer, exact: Array, carried: Array, tile: Tile) -> Sample:

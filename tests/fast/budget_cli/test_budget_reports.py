@@ -239,3 +239,14 @@ def test_tiles_are_taken_where_the_program_is_large(monkeypatch):
     assert row(report, "C").of == 70 * 70
     assert report.cure.culprit in ("A", "B", "C")
     assert not asked(matmul_graph(70, 8, 70), "bf16", WIDE, whole=True).tiles
+
+
+def test_a_tie_that_f64_cannot_tell_has_no_bound_and_is_no_pass():
+    """x·0.1 + 0.2 in two ways: equal in f64 as in f32, and unknown in exact arithmetic."""
+    x, i = tg.input("x", (4,)), tg.dim("i")
+    a, b = x[i] * 0.1 + 0.2, 0.2 + 0.1 * x[i]
+    near = tg.Graph(y=tg.compute("y", i, tg.select(a < b, 2.0, 1.0)))
+    far = tg.Graph(y=tg.compute("y", i, tg.select(a < b + 1.0, 2.0, 1.0)))
+    verdicts = [row(asked(g, "f32", WIDE), "y") for g in (near, far)]
+    assert [r.bound for r in verdicts] == [math.inf, 0.0]
+    assert [r.standing for r in verdicts] == [Standing.VACUOUS, Standing.PASS]

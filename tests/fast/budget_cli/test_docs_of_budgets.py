@@ -166,24 +166,14 @@ def test_a_page_that_says_something_else_is_found():
     assert run("1 + 1  # 2, as always", {}, "made up") == 1
 
 
-FILES = {
-    "precision.json": {
-        "version": 1,
-        "default": {"storage": "f16"},
-        "nodes": {"attention.scores.sum": {"storage": "e4m3fn"}},
-    },
-    "plain.json": {
-        "version": 1,
-        "inputs": {"A": {"storage": "e4m3fn"}, "B": {"storage": "e4m3fn"}},
-    },
-    "scaled.json": {
-        "version": 1,
-        "inputs": {
-            "A": {"storage": "e4m3fn", "scale": {"per": "row"}},
-            "B": {"storage": "e4m3fn", "scale": {"per": "tensor"}},
-        },
-    },
-}
+def files():
+    """The files that a page shows by `$ cat`."""
+    found = {}
+    for _, text in blocks("budget.md", ""):
+        for part in ("\n" + text).split("\n$ cat ")[1:]:
+            name, _, rest = part.partition("\n")
+            found[name] = rest.split("\n$ ")[0]
+    return found
 
 
 def commands():
@@ -194,9 +184,11 @@ def commands():
             for shown in text.split("\n"):
                 if shown.startswith("$ tang "):
                     found.append((shown[2:], []))
+                elif shown.startswith("$ "):
+                    found.append(("", []))
                 elif found and shown.strip() and not shown.startswith("…"):
                     found[-1][1].append(shown)
-            yield from ((f"{page}:{line}", *f) for f in found if SLOW not in f[0])
+            yield from ((f"{page}:{line}", *f) for f in found if f[0] and SLOW not in f[0])
 
 
 SLOW = "models.py"
@@ -210,9 +202,15 @@ def test_a_command_of_a_page_prints_what_is_shown(command, wanted, tang, tmp_pat
     (tmp_path / "examples").symlink_to(EXAMPLES)
     source = next(s for _, s in blocks("budget.md", "python") if "models.py" in s)
     (tmp_path / "models.py").write_text(source)
-    for name, data in FILES.items():
-        (tmp_path / name).write_text(json.dumps(data))
+    for name, text in files().items():
+        (tmp_path / name).write_text(text)
     _, out, err = tang(*shlex.split(command)[1:])
     printed = {spaced(line) for line in out.split("\n")}
     for line in wanted:
         assert spaced(line) in printed, (line, out, err)
+
+
+def test_the_files_of_a_page_are_shown():
+    shown = files()
+    assert set(shown) == {"precision.json", "plain.json", "scaled.json"}
+    assert all(json.loads(text)["version"] == 1 for text in shown.values())
