@@ -73,7 +73,8 @@ class Monoid:
 
 
 def check_monoid(m: Monoid) -> None:
-    """Raise GraphError unless sorts, arities, axes and leaves agree with the grammar."""
+    """Raise GraphError unless types, sorts, arities, axes and leaves agree with the grammar."""
+    _check_types(m)
     names = [c.name for c in (*m.components, *m.outputs)]
     _require(m, len(set(names)) == len(names), f"two components or outputs share a name: {names}")
     _require(m, all(n.isidentifier() for n in names), f"names must be identifiers: {names}")
@@ -88,6 +89,21 @@ def check_monoid(m: Monoid) -> None:
         _check_part(m, "identity", m.identity, m.components, set(), ())
     _check_part(m, "combine", m.combine, m.components, {"state"}, (0, 1))
     _check_part(m, "project", m.project, m.outputs, {"state"}, (0,))
+
+
+def _check_types(m: Monoid) -> None:
+    """Fields that are no expressions: what is printed, written as JSON and asked by proofs."""
+    _require(m, isinstance(m.name, str), f"its name must be a str, not {m.name!r}")
+    for flag in ("commutative", "strict"):
+        value = getattr(m, flag)
+        _require(m, isinstance(value, bool), f"{flag} must be True or False, not {value!r}")
+    for a in m.axes:
+        whole = isinstance(a.size, int) and not isinstance(a.size, bool)
+        _require(m, isinstance(a.name, str), f"the name of an axis must be a str, not {a.name!r}")
+        _require(m, whole, f"the size of axis {a.name} must be an int, not {a.size!r}")
+    for c in (*m.components, *m.outputs):
+        _require(m, isinstance(c.name, str), f"a component's name must be a str, not {c.name!r}")
+        _require(m, isinstance(c.sort, Sort), f"the sort of {c.name} must be a Sort")
 
 
 def _check_part(
