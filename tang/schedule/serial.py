@@ -67,12 +67,14 @@ def format_to_json(format_: Type | Format) -> Field:
 
 def schedule_from_json(text: str) -> Schedule:
     """The schedule in a JSON text; raises ScheduleError naming the place."""
-    whole = _object(_parsed(text), "the schedule", ("version", "default", "nodes"))
+    whole = _object(_parsed(text), "the schedule", ("version", "default", "nodes"), "inputs")
     if whole.get("version") != VERSION or isinstance(whole["version"], bool):
         raise ScheduleError(f"version: expected {VERSION}, not {whole.get('version')!r}")
     default = _node(whole.get("default", {}), "default")
     nodes = _object(whole.get("nodes", {}), "nodes", None)
-    named = tuple((name, _node(value, f"nodes[{name!r}]")) for name, value in nodes.items())
+    named = tuple(
+        (name, _node(value, f"nodes[{name!r}]", "scale")) for name, value in nodes.items()
+    )
     return Schedule(nodes=named, default=default)
 
 
@@ -96,20 +98,26 @@ def unique_fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _object(value: object, where: str, known: tuple[str, ...] | None) -> dict[str, Any]:
+def _object(
+    value: object, where: str, known: tuple[str, ...] | None, precise: str = ""
+) -> dict[str, Any]:
+    """The value, if it is an object of known fields; `precise` is one that a precision has there
+    besides, and that whoever reads a precision has taken out."""
     if not isinstance(value, dict):
         raise ScheduleError(f"{where}: expected an object, not {type(value).__name__}")
     for name in value:
         if known is not None and name not in known:
-            raise ScheduleError(f"{where}: unknown field {name!r}: one of {', '.join(known)}")
+            also = f"; a precision may have {precise} as well" if precise else ""
+            listed = ", ".join(known)
+            raise ScheduleError(f"{where}: unknown field {name!r}: one of {listed}{also}")
     return value
 
 
-def _node(value: object, where: str) -> NodeSchedule:
+def _node(value: object, where: str, precise: str = "") -> NodeSchedule:
     plain = NodeSchedule()
     usual = node_to_json(plain) | {"rounding": plain.rounding, "overflow": plain.overflow}
     usual |= {"promote": plain.promote}
-    whole = usual | _object(value, where, (*usual, "partial"))
+    whole = usual | _object(value, where, (*usual, "partial"), precise)
     partial = whole.get("partial")
     return NodeSchedule(
         split=_number(whole["split"], f"{where}.split"),

@@ -94,6 +94,15 @@ def test_a_schedule_survives_json() -> None:
         ("{}", "version: expected 1, not None"),
         ('{"version": true}', "version: expected 1, not True"),
         ('{"version": 1, "node": {}}', "the schedule: unknown field 'node'"),
+        (
+            '{"version": 1, "imputs": {}}',
+            "one of version, default, nodes; a precision may have inputs as well",
+        ),
+        (
+            '{"version": 1, "nodes": {"f": {"scales": 3}}}',
+            "promote, partial; a precision may have scale as well",
+        ),
+        ('{"version": 1, "default": {"scales": 3}}', "promote, partial$"),
         ('{"version": 1, "nodes": 3}', "nodes: expected an object, not int"),
         ('{"version": 1, "nodes": {"f": 3}}', r"nodes\['f'\]: expected an object"),
         ('{"version": 1, "nodes": {"f": {"splits": 3}}}', r"nodes\['f'\]: unknown field 'splits'"),
