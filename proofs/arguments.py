@@ -20,16 +20,29 @@ LARGEST: Final = 10**4000
 TOO_LARGE: Final = "a number of more than 4000 digits is too large for a certificate"
 
 
+LONGEST: Final = 200
+"""So much of a value is shown in a message."""
+
+
+def _shown(value: object) -> str:
+    """The value for a message; Python writes no integer of more than 4300 digits."""
+    try:
+        text = repr(value)
+    except ValueError:
+        return f"a value of type {type(value).__name__}"
+    return text if len(text) < LONGEST else f"{text[:LONGEST]}…"
+
+
 def check_kind(value: object, kind: type, where: str, cure: str) -> None:
     """ProofError unless the value is of this kind."""
     if not isinstance(value, kind):
-        raise ProofError(f"{where} takes a {kind.__name__}, not {value!r}: {cure}")
+        raise ProofError(f"{where} takes a {kind.__name__}, not {_shown(value)}: {cure}")
 
 
 def sequence_of(values: object, where: str, what: str) -> Sequence[object]:
     """A list or tuple."""
     if not isinstance(values, list | tuple):
-        raise ProofError(f"{where} is {values!r}: give a tuple of {what}")
+        raise ProofError(f"{where} is {_shown(values)}: give a tuple of {what}")
     return values
 
 
@@ -37,7 +50,7 @@ def rationals(values: object, where: str) -> None:
     """ProofError unless this is a list or tuple of exact rationals that can be written."""
     for i, v in enumerate(sequence_of(values, where, "Fraction, one after the other")):
         if not isinstance(v, Fraction | int):
-            raise ProofError(f"{where}[{i}] is {v!r}, no exact rational: write a Fraction")
+            raise ProofError(f"{where}[{i}] is {_shown(v)}, no exact rational: write a Fraction")
         if max(abs(v.numerator), v.denominator) >= LARGEST:
             raise ProofError(f"{where}[{i}]: {TOO_LARGE}")
 
@@ -45,5 +58,5 @@ def rationals(values: object, where: str) -> None:
 def folder_of(value: object, where: str) -> Path:
     """A folder's path, given as a `Path` or as text."""
     if not isinstance(value, str | os.PathLike):
-        raise ProofError(f"{where} takes a folder, not {value!r}: give a pathlib.Path")
+        raise ProofError(f"{where} takes a folder, not {_shown(value)}: give a pathlib.Path")
     return Path(value)
