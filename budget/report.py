@@ -306,13 +306,13 @@ def _unsafe(report: BudgetReport) -> str:
 def _unproved(report: BudgetReport) -> str:
     row = next(r for r in report.judged if r.standing is not Standing.CERTIFIED)
     return (
-        f"NOT CERTIFIED{_odd(report)}: in {report.precision}, {_unsaid(row)}"
+        f"NOT CERTIFIED{_odd(report)}: in {report.precision}, {unsaid(row)}"
         + (f" (within on {_samples(report)})" if report.samples else "")
         + f"{_blame(report)}."
     )
 
 
-def _unsaid(row: Row) -> str:
+def unsaid(row: Row) -> str:
     """Why a certificate does not prove a row."""
     if math.isnan(row.certified):
         return f"{row.shown} holds indices or bools, which certificates do not speak of"

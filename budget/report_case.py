@@ -14,7 +14,13 @@ from typing import Any, Final
 import numpy.typing as npt
 
 from tang.budget.precision import applied
-from tang.budget.report_inputs import Ranges, check_ranges, checked_ranges, drawn_inputs
+from tang.budget.report_inputs import (
+    Ranges,
+    check_ranges,
+    checked_ranges,
+    checked_seed,
+    drawn_inputs,
+)
 from tang.budget.report_samples import Setting, setting_of
 from tang.budget.report_terms import terms_of
 from tang.emulator.budget import Budgets, budgets_from
@@ -89,6 +95,7 @@ def case_of(graph: Graph, precision: object, question: Question) -> Case:
     """The program as it will be compiled, with its data checked and its exact values computed."""
     validate(graph)
     budgets = budgets_from(question.budget)
+    checked_seed(question.seed)
     ranges = checked_ranges(graph, question.ranges)
     sets = _inputs(graph, question, ranges)
     sizes = dict(question.sizes)

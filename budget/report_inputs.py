@@ -49,6 +49,13 @@ def _span(name: str, given: object) -> tuple[float, float]:
     return lo, hi
 
 
+def checked_seed(seed: object) -> int:
+    """A seed that draws are made from: a whole number, 0 or more; else BudgetError."""
+    if isinstance(seed, int | np.integer) and not isinstance(seed, bool) and seed >= 0:
+        return int(seed)
+    raise BudgetError(f"a seed is a whole number, 0 or more, not {seed!r}")
+
+
 def drawn_inputs(
     graph: Graph, sizes: Mapping[str, int], ranges: Ranges, seed: int
 ) -> dict[str, Array]:

@@ -7,6 +7,7 @@ has no claim to the best schedule, only to one that keeps the budget by the judg
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
@@ -14,13 +15,19 @@ from typing import Any, Final
 
 import numpy as np
 
+from tang.budget.report import Standing, unsaid
 from tang.budget.report_case import Case, Question, case_of
-from tang.budget.report_certified import certified_share
+from tang.budget.report_certified import certified_rows, certified_share
 from tang.budget.report_cures import INPUTS, used_under
+from tang.budget.report_inputs import checked_seed
+from tang.budget.report_judge import name_of as tensor_name
+from tang.budget.report_judge import refs_of, wanted_of
+from tang.budget.report_run import odd_inputs
 from tang.budget.report_samples import measure
 from tang.errors import BudgetError
 from tang.ir.format import Format
 from tang.ir.graph import Graph
+from tang.ir.view import Ref
 from tang.kernel.ir import BF16, F16, Type
 from tang.kernel.lower import lower
 from tang.kernel.narrow import E4M3FN, is_coded
@@ -46,6 +53,7 @@ class Move:
     """One tensor stored, or one node computed, in another format: what it saved, and the error.
 
     quicker  the part of the time that it saves, where that was measured
+    why      it was refused, where it keeps the budget
     """
 
     node: str
@@ -56,14 +64,21 @@ class Move:
     kept: bool
     accumulates: bool = False
     quicker: float | None = None
+    why: str = ""
 
     def __str__(self) -> str:
         fate, what = "kept" if self.kept else "refused", " accumulates" if self.accumulates else ""
         time = "" if self.quicker is None else f" and {100 * self.quicker:.3g}% of the time"
+        why = f": {self.why}" if self.why else ""
         return (
             f"{fate:8}{self.node}{what}: {self.before} -> {self.after}, saves {self.saved:,} bytes"
-            f"{time}, takes {100 * self.used:.3g}% of the budget"
+            f"{time}, takes {part_of_budget(self.used)}{why}"
         )
+
+
+def part_of_budget(used: float) -> str:
+    """A part of a budget in words; infinite where nothing was allowed, or a number was lost."""
+    return f"{100 * used:.3g}% of the budget" if math.isfinite(used) else "more than any budget"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +96,13 @@ class Tuned:
 
     schedule  the cheapest that keeps the budget;  moves  all that were tried, in order
     front     schedules within the budget that no other one beats in both bytes and error
+    odd       NaN and infinities in the inputs that it was judged on, "" where there are none
     """
 
     schedule: Schedule
     moves: tuple[Move, ...]
     front: tuple[Point, ...]
+    odd: str = ""
 
     def lines(self) -> list[str]:
         """The moves and the Pareto front as text."""
@@ -93,7 +110,8 @@ class Tuned:
         rows = [
             f"{p.bytes:>14,}  {100 * p.used:>8.3g}%  {_after(len(p.formats))}" for p in self.front
         ]
-        return [*map(str, self.moves), "", *head, *rows]
+        odd = [f"judged on inputs with {self.odd}"] if self.odd else []
+        return [*odd, *map(str, self.moves), "", *head, *rows]
 
 
 def _after(count: int) -> str:
@@ -128,8 +146,8 @@ def tune_precision(
     timer       seconds of a schedule, of `tang.budget.tune_time.timer_on`; None measures no time
     start       the precision that the search begins with, which has to keep the budget
     certified   judge by certificate, for all inputs within `ranges`, instead of by samples
-    Without a timer the result depends on the arguments alone. Raises BudgetError where the start is
-    over budget.
+    Without a timer the result depends on the arguments alone. Raises BudgetError where nothing has
+    a budget, where a result with one is a number nowhere, and where the start is over budget.
     """
     asked = Question(
         budget=budget, inputs=inputs, samples=samples, seed=seed, sizes=sizes or {},
@@ -154,8 +172,44 @@ def tuned(
             "of single inputs, which make another program; take tang.budget.applied(precision, "
             "graph), and search on that program with that schedule and rules=()"
         )
+    judged = [r for r in refs_of(case.graph) if wanted_of(case.graph, case.budgets, r).judged]
+    if not judged:
+        names = ", ".join(o.name for o in case.graph.outputs)
+        raise BudgetError(
+            f"the search has nothing to keep: give a budget of an output ({names}) or a node"
+        )
+    if asked.certified:
+        _refuse_unproved(case)
+    else:
+        _refuse_no_numbers(case, judged)
     judge = judge_of(case, asked)
-    return search(case.graph, case.schedule, judge, candidates, asked.seed, accumulators, timer)
+    found = search(case.graph, case.schedule, judge, candidates, asked.seed, accumulators, timer)
+    return replace(found, odd=odd_inputs(case))
+
+
+def _refuse_no_numbers(case: Case, judged: Sequence[Ref]) -> None:
+    """BudgetError where every format would do, since a result is a number nowhere in f64."""
+    for ref in judged:
+        found = [np.asarray(s.exact[ref], np.float64) for s in case.settings]
+        if any(a.size for a in found) and not any(np.isfinite(a).any() for a in found):
+            odd = odd_inputs(case)
+            raise BudgetError(
+                f"no element of {tensor_name(case.graph, ref)} is a number in f64"
+                + (f", with {odd}" if odd else "")
+                + ": every format would keep its budget, so give other inputs"
+            )
+
+
+def _refuse_unproved(case: Case) -> None:
+    """BudgetError that says why a certificate does not prove the start, and what would help."""
+    for row in certified_rows(case, ())[1]:
+        if row.judged and row.standing is not Standing.CERTIFIED:
+            more = (
+                ": allow more, or start with finer formats" if math.isfinite(row.certified) else ""
+            )
+            raise BudgetError(
+                f"the search starts with formats that are not proved: {unsaid(row)}{more}"
+            )
 
 
 def judge_of(case: Case, asked: Question) -> Judge:
@@ -185,8 +239,8 @@ def search(
     now, used = start, judge(start)
     if not used <= 1:
         raise BudgetError(
-            f"the search starts over budget ({100 * used:.3g}% of it): allow more, or start with "
-            "finer formats"
+            f"the search starts over budget, it takes {part_of_budget(used)}: allow more, or start "
+            "with finer formats"
         )
     points = [Point(moved_bytes(lower(graph, start)), used, ())]
     moves: list[Move] = []
@@ -194,7 +248,7 @@ def search(
         for tried in _moves(graph, now, name, kinds, judge):
             best = min(tried, key=lambda pair: pair[0].used)
             kept = best[0].used <= 1
-            moves += [replace(m, kept=kept and m is best[0]) for m, _ in tried]
+            moves += [_judged(m, best[0], kept) for m, _ in tried]
             if kept:
                 now = best[1]
                 size = moved_bytes(lower(graph, now))
@@ -250,7 +304,7 @@ def _in_order(graph: Graph, start: Schedule, kinds: Sequence[Kind], seed: int) -
     for name in (INPUTS, *(n.name for n in graph.nodes)):
         sizes = [moved_bytes(lower(graph, stored_as(start, graph, name, k))) for k in kinds]
         saved[name] = full - min(sizes, default=full)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(checked_seed(seed))
     ties = {name: float(rng.random()) for name in saved}
     return sorted((n for n in saved if saved[n] > 0), key=lambda n: (-saved[n], ties[n]))
 
@@ -276,6 +330,18 @@ def _moves(
             yield tried
 
 
+def _judged(move: Move, best: Move, kept: bool) -> Move:
+    """A move that was kept or refused, and why where the budget is no reason."""
+    if move is best or not kept:
+        return replace(move, kept=kept and move is best)
+    if move.used > 1:
+        return move
+    tie = move.used == best.used
+    return replace(
+        move, why=f"{best.after} is as small and " + ("as exact" if tie else "errs less")
+    )
+
+
 def _is_narrower(kind: Kind, than: Kind) -> bool:
     return bytes_of(kind) < bytes_of(than)
 
@@ -296,9 +362,10 @@ def _computed(
         seconds = timer(now)
         quicker = 1 - timer(schedule) / seconds if seconds > 0 else 0.0
     worth = saved > 0 or (quicker is not None and quicker > QUICKER)
+    why = "too little" if used <= 1 and not worth else ""
     move = Move(
         name, name_of(before.accumulate), name_of(kind), saved, used, used <= 1 and worth,
-        True, quicker,
+        True, quicker, why,
     )  # fmt: skip
     return move, schedule
 

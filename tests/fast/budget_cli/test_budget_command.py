@@ -83,6 +83,18 @@ def test_tune_prints_the_front_and_gives_the_schedule(tang):
     assert schedule_from_json(json.dumps(found["schedule"])).default.storage.value == "f16"
 
 
+def test_tune_refuses_inputs_that_are_no_numbers_and_names_what_a_proof_lacks(tang, matmul):
+    Path("g.json").write_text(to_json(matmul))
+    np.savez("in.npz", A=np.full((6, 40), np.nan), B=np.ones((40, 5)))
+    arguments = ("budget", "g.json", "--tune", "--abs", "1", "--inputs", "in.npz")
+    code, out, err = tang(*arguments)
+    assert (code, out) == (2, "")
+    assert "no element of C is a number in f64, with NaN in A (240 of 240 elements)" in err
+    code, out, err = tang("budget", MATMUL, "--tune", "--certified", "--rel", "1e-2")
+    assert (code, out) == (2, "")
+    assert "add --abs, and --c for sums of inputs or --range for the size of terms" in err
+
+
 BAD = {
     "no-budget": ((), "give a budget"),
     "nan": (("--rel", "nan"), "rel must be a finite number"),

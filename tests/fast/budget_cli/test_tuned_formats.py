@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from budget_programs import chain_graph, matmul_graph
 
 from tang.budget import Question, applied, budget_report, tune_precision
 from tang.budget.report_cures import INPUTS
 from tang.budget.tune import Point, front_of, moved_bytes, search
-from tang.emulator import ErrorBudget
+from tang.emulator import Budgets, ErrorBudget
 from tang.errors import BudgetError, ScheduleError
 from tang.kernel.ir import BF16, F16
 from tang.kernel.lower import lower
@@ -54,6 +55,64 @@ def test_of_formats_of_one_size_the_one_with_the_least_error_is_taken():
 def test_the_search_does_not_start_over_budget():
     with pytest.raises(BudgetError, match="starts over budget"):
         search(chain_graph(), F32S, lambda s: 1.1)
+
+
+def test_a_start_where_nothing_was_allowed_is_not_called_infinite():
+    with pytest.raises(BudgetError, match="it takes more than any budget: allow more"):
+        search(chain_graph(), F32S, lambda s: float("inf"))
+
+
+@pytest.mark.parametrize("budget", [None, {}, Budgets()], ids=["none", "empty", "no-budgets"])
+def test_a_search_without_a_budget_is_refused(budget):
+    with pytest.raises(BudgetError, match=r"nothing to keep: give a budget of an output \(C\)"):
+        tune_precision(matmul_graph(), budget)
+
+
+def test_results_that_are_numbers_nowhere_are_refused_and_some_nan_is_told():
+    data = {"A": np.full((6, 40), np.nan), "B": np.ones((40, 5))}
+    words = r"no element of C is a number in f64, with NaN in A \(240 of 240 elements\): every"
+    with pytest.raises(BudgetError, match=words):
+        tune_precision(matmul_graph(), ErrorBudget(abs=1), inputs=data)
+    data["A"][1:] = 1.0
+    tuned = tune_precision(matmul_graph(), ErrorBudget(abs=1), inputs=data)
+    assert tuned.odd == "NaN in A (40 of 240 elements)"
+    assert tuned.lines()[0] == "judged on inputs with NaN in A (40 of 240 elements)"
+    whole = tune_precision(matmul_graph(), ErrorBudget(abs=1))
+    assert (whole.odd, whole.lines()[0][:4]) == ("", str(whole.moves[0])[:4])
+
+
+@pytest.mark.parametrize("seed", [-1, 0.5, True, None], ids=str)
+def test_a_seed_that_is_no_whole_number_is_refused(seed):
+    with pytest.raises(BudgetError, match="a seed is a whole number, 0 or more, not"):
+        tune_precision(matmul_graph(), ErrorBudget(abs=1), seed=seed)
+    with pytest.raises(BudgetError, match="a seed is a whole number"):
+        search(chain_graph(), F32S, lambda s: 0.0, seed=seed)
+
+
+def test_a_start_without_a_proof_says_what_would_give_one():
+    with pytest.raises(BudgetError) as told:
+        tune_precision(matmul_graph(), ErrorBudget(rel=1e-2), certified=True, samples=0)
+    text = str(told.value)
+    assert text.startswith("the search starts with formats that are not proved: rel=0.01 cannot be")
+    assert text.endswith("add --abs, and --c for sums of inputs or --range for the size of terms")
+    little = ErrorBudget(abs=1e-9, c=1e-3)
+    with pytest.raises(BudgetError, match=r"the bound of C takes .* allow more, or start with"):
+        tune_precision(matmul_graph(), little, certified=True, samples=0)
+
+
+def test_a_refusal_within_the_budget_says_why():
+    def judge(schedule):
+        return 0.25 * (name_of(schedule.of("stage1").storage) == "bf16")
+
+    moves = search(chain_graph(), F32S, judge, ("bf16", "f16")).moves
+    why = {m.node: m.why for m in moves if not m.kept}
+    assert why["stage1"] == "f16 is as small and errs less"
+    assert why["stage2"] == "bf16 is as small and as exact"
+    assert all(m.why == "" for m in moves if m.kept)
+    line = next(str(m) for m in moves if m.node == "stage2" and not m.kept)
+    assert line.endswith("takes 0% of the budget: bf16 is as small and as exact")
+    over = search(chain_graph(), F32S, lambda s: 2.0 * bool(lowered(s))).moves
+    assert {m.why for m in over} == {""}
 
 
 def test_an_unknown_candidate_is_refused_by_name():
