@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from tang.cli import load
+from tang.verify.gate import snapshot
+
 ROOT = Path(__file__).resolve().parents[3]
 MATMUL = str(ROOT / "examples" / "matmul.py")
 KERNEL = str(ROOT / "examples" / "kernels" / "saxpy.cu")
@@ -49,6 +52,10 @@ def test_a_wrong_request_exits_with_2_and_says_what_is_wrong(arguments, words):
     assert done.returncode == 2, done.stdout + done.stderr
     assert words in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_the_gate_knows_the_same_kernel_files():
+    assert set(load.KERNELS) == set(snapshot.KERNELS)
 
 
 def test_the_version_is_that_of_the_package():
