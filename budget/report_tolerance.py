@@ -54,10 +54,6 @@ FREELY, FOLDS, WRITTEN = (
     "in the order of the schedule",
 )
 """Of which orders a bound of data speaks."""
-CURES: Final = (
-    "take finer accumulators or formats, a schedule instead of a preset (its order is known), or a "
-    "budget of your own"
-)
 
 
 def tolerances_of(
@@ -198,7 +194,7 @@ class _Maker:
         if unknown:
             total = sum(b.size for b in bounds)
             why = f"by data: the running bound of {unknown} of {total} elements is infinite"
-            return self._blank(output, *reasons, why, CURES)
+            return self._blank(output, *reasons, why)
         most = _most(bounds)
         line = f"by data: at most {most:.3g} on the inputs at hand, {self.order}"
         found = replace(

@@ -18,6 +18,11 @@ Array = npt.NDArray[Any]
 F64Array = npt.NDArray[np.float64]
 
 KINDS: Final = ("equality", "shape", "range", "data", "none")
+CURE: Final = (
+    "take finer accumulators or formats, or a schedule instead of a preset (the order of its sums "
+    "is known)"
+)
+"""What makes a tolerance narrower."""
 _SCOPE: Final = {
     "shape": "for all inputs that overflow nowhere",
     "range": "for all inputs in these ranges",

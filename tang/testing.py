@@ -190,7 +190,7 @@ def _allowed(name: str, expected: Array, test: _Test) -> tuple[Array, tuple[str,
     if test.budget is not None:
         return _budgeted(name, expected, test)
     from tang.budget.report_tolerance import tolerances_of
-    from tang.budget.tolerance import allowed_by
+    from tang.budget.tolerance import CURE, allowed_by
 
     if expected.size and not np.isfinite(expected).any():
         return np.zeros(expected.shape), ("no element expected is a number",), 100.0
@@ -203,7 +203,9 @@ def _allowed(name: str, expected: Array, test: _Test) -> tuple[Array, tuple[str,
     tolerance = next(t for t in test.tolerances if t.output == name)
     if tolerance.kind == "none":
         why = "; ".join(tolerance.derivation)
-        raise BudgetError(f"no tolerance of {name!r} can be derived ({why}): pass a budget=")
+        raise BudgetError(
+            f"no tolerance of {name!r} can be derived ({why}): {CURE}, or pass a budget="
+        )
     terms = test.terms_of(name, through=True) if tolerance.scale else None
     allowed = allowed_by(tolerance, expected, terms)
     _refuse_vacuous(name, allowed, expected, tolerance, test)
@@ -219,7 +221,7 @@ def _refuse_vacuous(
     test: _Test,
 ) -> None:
     """BudgetError where more is allowed than the largest value expected: zeros would pass."""
-    from tang.budget.tolerance import largest_of
+    from tang.budget.tolerance import CURE, largest_of
 
     numbers = np.isfinite(expected)
     most, value = float(np.max(allowed[numbers], initial=0.0)), largest_of(expected)
@@ -229,9 +231,8 @@ def _refuse_vacuous(
     why = "; ".join(tolerance.derivation)
     raise BudgetError(
         f"the tolerance of {name!r} says nothing: it allows {most:.3g}, and the largest value "
-        f"expected is {value:.3g}, so that zeros would pass ({why}). To cure it {data}take finer "
-        "accumulators or formats, a schedule instead of a preset as precision= (the order of its "
-        "sums is known), or a budget= of your own"
+        f"expected is {value:.3g}, so that zeros would pass ({why}): {data}{CURE}, "
+        "or pass a budget="
     )
 
 

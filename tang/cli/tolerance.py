@@ -127,8 +127,7 @@ def _plain(t: Tolerance, source: str) -> list[str]:
 
 
 def _cure(given: bool) -> str:
+    from tang.budget.tolerance import CURE
+
     data = "" if given else "give the data of the test with --inputs, or "
-    return (
-        f"{data}take finer accumulators or formats, narrower ranges with --range, or a schedule "
-        "instead of a preset (the order of its sums is known)"
-    )
+    return f"{data}state narrower ranges with --range, or {CURE}"

@@ -89,6 +89,17 @@ def test_a_tolerance_above_the_largest_value_is_refused_with_a_cure():
     assert "take finer accumulators or formats" in text
 
 
+def test_a_schedule_has_a_tolerance_where_its_preset_has_none():
+    graph, data = example("layer_norm")
+    written = {"version": 1, "default": {"storage": "f16", "accumulate": "f16"}}
+    (good,) = tg.emulate(graph, data, json.dumps(written), rules=()).values()
+    with pytest.raises(BudgetError, match=r"of 960 elements is infinite\): take .* or a schedule"):
+        assert_within(good, graph=graph, precision="f16-acc", inputs=data)
+    assert_within(good, graph=graph, precision=json.dumps(written), inputs=data)
+    with pytest.raises(AssertionError):
+        assert_within(0 * good, graph=graph, precision=json.dumps(written), inputs=data)
+
+
 def test_a_sum_that_cancels_to_less_than_its_tolerance_is_refused(matmul):
     data = {"A": np.ones((6, 40)), "B": np.tile([[1.0], [-1.0]], (20, 5))}
     data["B"][0] += 2.0**-7
@@ -143,7 +154,7 @@ def test_the_command_says_where_a_tolerance_says_nothing_and_exits_with_1(tang):
     assert code == 1
     assert "  VACUOUS: 19." in out
     assert "is larger than the largest value, 2 on random inputs of seed 0, so zeros would" in out
-    assert "  cure: give the data of the test with --inputs, or take finer accumulators" in out
+    assert "  cure: give the data of the test with --inputs, or state narrower ranges with" in out
     code, out, _ = tang(*arguments, "--json")
     (row,) = json.loads(out, parse_constant=pytest.fail)
     assert code == 1
