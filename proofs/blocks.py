@@ -1,7 +1,8 @@
 """Entries of a state that are one polynomial with shifted variables, such as those of a matrix.
 
 Defines `Block`, `shape`, `blocks`, `digits` and `products`. Relies on nothing but terms with
-numbered variables. What it finds is a hint that Lean checks: nothing follows from it here.
+numbered variables. What it finds is a hint: `spread` writes the entries of blocks out again, which
+must be the exported ones, and Lean checks all else.
 """
 
 from __future__ import annotations

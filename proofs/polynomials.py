@@ -18,6 +18,7 @@ from tang.proofs.identities import check_identity
 from tang.proofs.laws import Broken, broken_law
 from tang.proofs.points import holds_at_a_point
 from tang.proofs.session import Definition, Said, Statement
+from tang.proofs.spread import spread_out
 from tang.proofs.substitute import renamed
 from tang.proofs.terms import Term, text
 from tang.proofs.verified import ONE_SORT, Kinds
@@ -62,11 +63,17 @@ def polynomial_claims(f: Factor, kinds: Kinds, label: str) -> list[Said] | Broke
 
 
 def _blocks(f: Factor) -> list[Block]:
-    """The entries cut into blocks of shifted ones; none where that would not save half of them."""
+    """The entries cut into blocks of shifted ones; none where that would not save half of them.
+
+    None too where blocks are not what was exported: then all entries are written out.
+    """
     if f.monoid.commutative:
         return []
     found = blocks(_shapes(f))
-    return found if 2 * len(found) <= len(f.entries) else []
+    if 2 * len(found) > len(f.entries):
+        return []
+    terms = {e.key: e.combine for e in f.entries}
+    return found if [*spread_out(terms, found)] == [*terms.values()] else []
 
 
 def _shapes(f: Factor) -> list[Shape]:

