@@ -36,8 +36,9 @@ from tang.ir.format import Format, format_named
 from tang.kernel.ir import MATH, Function, Type
 from tang.kernel.narrow import Conversion, conversion_named
 
-Sums = tuple[Value, Value, Value]
-"""Σ e of terms, log Π (1 + u) of the roundings so far, Σ (|x| + e) of terms."""
+Sums = tuple[Value, Value, Value, Value]
+"""Σ e of terms, log Π (1 + u) of the roundings so far, Σ (|x| + e) of terms, and the largest number
+of the formats that parts of the sum have gone through: another order may overflow them."""
 _DECISIONS: Final = ("lt", "le", "eq", "isnan", "floor")
 
 
@@ -54,7 +55,7 @@ class Summed(NamedTuple):
 def _sums(x: Any) -> Sums:  # noqa: ANN401 - Shadowed or Summed
     """What is added up in a value: itself, where it is no sum."""
     found = getattr(x, "sums", None)
-    return (x.bound, 0.0, np.abs(x.shadow) + x.bound) if found is None else found
+    return (x.bound, 0.0, np.abs(x.shadow) + x.bound, np.inf) if found is None else found
 
 
 def _around(op: str, operands: tuple[Any, ...], value: Value, shadow: Value, own: Own) -> Value:
@@ -76,24 +77,31 @@ def _operation(functions: Functions, op: str, type_: Type, site: Site) -> Operat
 
 
 def _add(type_: Type) -> Callable[..., Summed]:
-    rounded, own = formats.function("add", type_), rounding("add", format_named(type_.value))
+    rounded, target = formats.function("add", type_), format_named(type_.value)
+    own, largest = rounding("add", target), float(target.largest)
     step = np.log1p(own[1])
 
     def add(a: Any, b: Any) -> Summed:  # noqa: ANN401
         value, shadow = rounded(a.value, b.value), np.add(a.shadow, b.shadow)
         alone = _around("add", (a, b), value, shadow, own)
-        (ea, la, sa), (eb, lb, sb) = _sums(a), _sums(b)
+        (ea, la, sa, ta), (eb, lb, sb, tb) = _sums(a), _sums(b)
         nothing = ((a.shadow == 0) & (a.bound == 0)) | ((b.shadow == 0) & (b.bound == 0))
-        sums = ea + eb, la + lb + np.where(nothing, 0.0, step), sa + sb
+        top = np.minimum(np.minimum(ta, tb), largest)
+        sums = ea + eb, la + lb + np.where(nothing, 0.0, step), sa + sb, top
         return Summed(value, shadow, _reordered(sums, alone), (), sums)
 
     return add
 
 
 def _reordered(sums: Sums, alone: Value) -> Value:
-    """The bound of a sum in any order, no less than of its last addition, which may be nothing."""
-    bound = sums[0] + np.expm1(sums[1]) * sums[2]
-    return np.where(np.isfinite(bound), np.maximum(bound, alone), alone)[()]
+    """The bound of a sum in any order, no less than of its last addition, which may be nothing.
+
+    Infinite where some order may overflow.
+    """
+    e, log, size, top = sums
+    bound = e + np.expm1(log) * size
+    known = np.where(size * np.exp(log) > top, np.inf, np.maximum(bound, alone))
+    return np.where(np.isfinite(bound), known, alone)[()]
 
 
 def _arithmetic(functions: Functions, op: str, type_: Type, site: Site) -> Callable[..., Summed]:
@@ -190,18 +198,19 @@ def _conversion(type_: Type, source: Type) -> Callable[[Any], Any]:
         if done.bound is x.bound:  # a wider format: the same number
             return Summed(done.value, x.shadow, x.bound, (), getattr(x, "sums", None))
         bound = _around("convert", (x,), done.value, x.shadow, own)
-        return Summed(done.value, x.shadow, bound, (), _rounded_sums(x, own))
+        return Summed(done.value, x.shadow, bound, (), _rounded_sums(x, own, target))
 
     return convert
 
 
-def _rounded_sums(x: Any, own: Own) -> Sums | None:  # noqa: ANN401
+def _rounded_sums(x: Any, own: Own, target: Format) -> Sums | None:  # noqa: ANN401
     """What is added up in a value that was rounded on its way: as if its format added it."""
     if getattr(x, "sums", None) is None:
         return None
-    e, log, size = _sums(x)
+    e, log, size, top = _sums(x)
     least = own[1] * own[2]
-    return e + least, log + np.log1p(own[1]), size + least
+    largest = np.minimum(top, float(target.largest))
+    return e + least, log + np.log1p(own[1]), size + least, largest
 
 
 def _rounded(conversion: Conversion, source: Type) -> Operation:
@@ -224,7 +233,8 @@ def _moved(conversion: Conversion, value: Value, x: Any) -> Summed:  # noqa: ANN
     bound = np.minimum(np.where(inside, spacing + e, np.inf), beyond) * SLACK
     exact = np.isfinite(value) & np.isfinite(x.shadow) & np.isfinite(e)
     bound = np.where(exact, bound, done.bound)[()]
-    return Summed(value, x.shadow, bound, (), _rounded_sums(x, (1.0, 2 * own[1], own[2])))
+    sums = _rounded_sums(x, (1.0, 2 * own[1], own[2]), conversion.format)
+    return Summed(value, x.shadow, bound, (), sums)
 
 
 def _merge(mask: Array, new: Any, old: Any) -> Summed:  # noqa: ANN401
@@ -232,8 +242,8 @@ def _merge(mask: Array, new: Any, old: Any) -> Summed:  # noqa: ANN401
     if getattr(new, "sums", None) is None and getattr(old, "sums", None) is None:
         return Summed(value, shadow, bound)
     pairs = zip(_sums(new), _sums(old), strict=True)
-    sums = tuple(np.where(mask, a, b) for a, b in pairs)
-    return Summed(value, shadow, bound, (), (sums[0], sums[1], sums[2]))
+    e, log, size, top = (np.where(mask, a, b) for a, b in pairs)
+    return Summed(value, shadow, bound, (), (e, log, size, top))
 
 
 @cache

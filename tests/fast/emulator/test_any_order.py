@@ -112,6 +112,16 @@ def test_a_decision_that_another_order_may_take_otherwise_has_no_bound():
     assert bound[1] == alone[1] == 0
 
 
+def test_a_sum_that_overflows_in_some_order_has_no_bound_and_its_storage_may():
+    x = np.tile([1000.0, -1000.0], 100)[None]
+    narrow = Schedule(default=NodeSchedule(storage=F16, accumulate=F16))
+    stored = Schedule(default=NodeSchedule(storage=F16))
+    for schedule, data, finite in ((narrow, x, False), (narrow, x / 8, True), (stored, x, True)):
+        _, free = bounds_and_setting(total_of(200), schedule, {"x": data})
+        (bound,) = free.values()
+        assert np.isfinite(bound).all() == finite
+
+
 def test_a_maximum_less_its_own_operand_is_exact_and_shares_keep_their_bounds():
     x = tg.input("x", (3, 9))
     graph = tg.Graph(y=tg.softmax(x, axis=1))
