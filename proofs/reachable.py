@@ -56,10 +56,16 @@ def positive(t: Term) -> str | None:
         return "positive_one"
     if t.op == "exp":
         return "(exp_pos _)"
-    if t.op == "add":
-        x, y = positive(t.args[0]), nonneg(t.args[1], {})
-        return f"(positive_add {x} {y})" if x and y else None
-    return None
+    if t.op not in ("add", "mul"):
+        return None
+    (a, x), (b, y) = ((v, positive(v)) for v in t.args)
+    if t.op == "mul":
+        return f"(mul_pos {x} {y})" if x and y else None
+    if x:
+        rest = nonneg(b, {})
+        return f"(positive_add {x} {rest})" if rest else None
+    rest = nonneg(a, {}) if y else None
+    return f"(add_pos {rest} {y})" if rest else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,11 +77,27 @@ def test_without_the_promise_the_same_monoids_are_proved(monoid):
     assert "_comm" not in proof.theorem
 
 
-@pytest.mark.parametrize("lift", [ONE, real(3), exp(arg(0))], ids=["one", "three", "weight"])
-def test_moments_of_elements_that_count_commute(lift):
-    proof = check_combine(counting(lift))
+COUNTS = {
+    "weight": exp(arg(0)),
+    "weights": apply("mul", exp(arg(0)), exp(arg(0))),
+    "square and more": apply("add", SQUARE, real(9)),
+    "more and square": apply("add", real(2), SQUARE),
+    **{str(n): real(n) for n in (1, 3, 8, 9, 10, 64, 10**9)},
+}
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_moments_of_elements_that_count_commute(name):
+    proof = check_combine(counting(COUNTS[name]))
     assert proof.ok, proof.message
     assert "Tang.welford_comm" in proof.theorem
+
+
+@pytest.mark.parametrize("count", [0, -1, -9, -64])
+def test_moments_of_counts_that_are_not_positive_do_not_commute(count):
+    proof = check_combine(counting(real(count)))
+    assert not proof.ok
+    assert proof.component == "n"
 
 
 def test_moments_of_counts_that_may_be_zero_are_associative():
