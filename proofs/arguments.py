@@ -19,7 +19,6 @@ LARGEST: Final = 10**4000
 
 TOO_LARGE: Final = "a number of more than 4000 digits is too large for a certificate"
 
-
 LONGEST: Final = 200
 """So much of a value is shown in a message."""
 
@@ -46,13 +45,16 @@ def sequence_of(values: object, where: str, what: str) -> Sequence[object]:
     return values
 
 
-def rationals(values: object, where: str) -> None:
-    """ProofError unless this is a list or tuple of exact rationals that can be written."""
+def rationals(values: object, where: str) -> tuple[Fraction, ...]:
+    """The values of a list or tuple of exact rationals that can be written, or ProofError."""
+    found: list[Fraction] = []
     for i, v in enumerate(sequence_of(values, where, "Fraction, one after the other")):
         if not isinstance(v, Fraction | int):
             raise ProofError(f"{where}[{i}] is {_shown(v)}, no exact rational: write a Fraction")
         if max(abs(v.numerator), v.denominator) >= LARGEST:
             raise ProofError(f"{where}[{i}]: {TOO_LARGE}")
+        found.append(Fraction(v))
+    return tuple(found)
 
 
 def folder_of(value: object, where: str) -> Path:

@@ -34,10 +34,12 @@ class LinearProgram:
     limits: tuple[Fraction, ...]
 
     def __post_init__(self) -> None:
-        rationals(self.objective, "objective")
-        rationals(self.limits, "limits")
-        for i, row in enumerate(sequence_of(self.rows, "rows", "rows, each a tuple of Fraction")):
-            rationals(row, f"rows[{i}]")
+        """ProofError for what is no program; lists become tuples, so that nothing changes later."""
+        given = sequence_of(self.rows, "rows", "rows, each a tuple of Fraction")
+        object.__setattr__(self, "objective", rationals(self.objective, "objective"))
+        object.__setattr__(self, "limits", rationals(self.limits, "limits"))
+        rows = tuple(rationals(row, f"rows[{i}]") for i, row in enumerate(given))
+        object.__setattr__(self, "rows", rows)
         if len(self.rows) != len(self.limits):
             raise ProofError(f"{len(self.rows)} rows need as many limits, not {len(self.limits)}")
         if any(len(r) != len(self.objective) for r in self.rows):
@@ -54,21 +56,19 @@ def check_certificate(
     The component of a failing proof is "primal", "dual" or "value".
     """
     check_kind(lp, LinearProgram, "check_certificate", "write one, or take that of loop_program")
-    rationals(primal, "primal")
-    rationals(dual, "dual")
+    primal, dual = rationals(primal, "primal"), rationals(dual, "dual")
     if len(primal) != len(lp.objective) or len(dual) != len(lp.rows):
         raise ProofError(
             f"a certificate of {len(lp.objective)} unknowns and {len(lp.rows)} rows needs as many "
             f"primal and dual values, not {len(primal)} and {len(dual)}"
         )
-    primal, dual = ([Fraction(v) for v in values] for values in (primal, dual))
     fault = next(_faults(lp, primal, dual), None)
     if fault is not None:
         return fault
     wrong = session.check([*_statements(lp, primal, dual)], fresh=fresh)
     if wrong is not None:
-        return Proof(False, "", wrong.subject, f"Lean refuses the {wrong.subject}: {wrong.text}")
-    value = _dot(lp.objective, primal)
+        return Proof(False, "", wrong.component, wrong.message)
+    value = _shown(_dot(lp.objective, primal))
     return Proof(True, THEOREM, "", f"the optimum is {value}, for every ordered field")
 
 
@@ -81,12 +81,14 @@ def _faults(
     )
     for i, (r, b) in enumerate(zip(lp.rows, lp.limits, strict=True)):
         if _dot(r, primal) > b:
-            yield _fault("primal", f"row {i} gives {_shown(_dot(r, primal))}, more than {b}")
+            yield _fault(
+                "primal", f"row {i} gives {_shown(_dot(r, primal))}, more than {_shown(b)}"
+            )
     yield from (_fault("dual", f"row {i} has {_shown(y)}") for i, y in enumerate(dual) if y < 0)
     for j, c in enumerate(lp.objective):
         total = sum((y * r[j] for y, r in zip(dual, lp.rows, strict=True)), Fraction(0))
         if total < c:
-            yield _fault("dual", f"unknown {j} gets {_shown(total)}, less than {c}")
+            yield _fault("dual", f"unknown {j} gets {_shown(total)}, less than {_shown(c)}")
     reached, bound = _dot(lp.objective, primal), _dot(lp.limits, dual)
     if reached != bound:
         text = f"primal and dual do not agree: {_shown(reached)} is not {_shown(bound)}"

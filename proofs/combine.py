@@ -106,8 +106,7 @@ def check_combine(monoid: Monoid, *, fresh: bool = False) -> Proof:
     names = ", ".join(dict.fromkeys(theorems))
     wrong = session.check([c for a in found for c in a.claims], fresh=fresh)
     if wrong is not None:
-        text = f"{monoid.name}: Lean refuses {wrong.subject}: {wrong.text}"
-        return Proof(False, "", wrong.subject, text)
+        return Proof(False, "", wrong.component, f"{monoid.name}: {wrong.message}")
     text = f"{monoid.name}: proved {', '.join(dict.fromkeys(words))} by {names}"
     return Proof(True, names, "", text)
 

@@ -108,10 +108,35 @@ Said = Claim | Statement | Definition
 
 @dataclass(frozen=True, slots=True)
 class Wrong:
-    """A claim that Lean does not accept, and the first line of what it says."""
+    """A claim that Lean does not accept, and the first line of what it says.
+
+    undecided  Lean gave up before it came to an end: the claim is neither proved nor refuted
+    """
 
     subject: str
     text: str
+    undecided: bool = False
+
+    @property
+    def component(self) -> str:
+        """What is at fault; nothing is where Lean did not come to an end."""
+        return "" if self.undecided else self.subject
+
+    @property
+    def message(self) -> str:
+        """What Lean did, for people."""
+        if self.undecided:
+            return f"neither proved nor refuted, too large for Lean's limits: {self.text}"
+        return f"Lean refuses {self.subject}: {self.text}"
+
+
+LIMITS: Final = re.compile(
+    r"maximum recursion depth|maximum number of heartbeats|deterministic\) timeout|deep recursion"
+    r"|synthInstance\.maxSize|[Ss]tack overflow|out of memory|bad_alloc|Lean took longer than"
+    r"|failed to synthesize instance of type class\s+(?:\w+\.)*Reify\b"
+)
+"""What Lean says where time, depth, instances or memory do not suffice. Every text of ours can be
+read back (`Reify`), be it long enough."""
 
 
 def source(claims: Sequence[Said]) -> str:
@@ -189,9 +214,12 @@ def _judge(claims: Sequence[Said], text: str, outcome: Outcome) -> Wrong | None:
     """Accept only if every theorem is there with allowed axioms and nothing else was said."""
     for m in sorted(outcome.messages, key=lambda m: m.line):
         if m.severity != "information":
-            return Wrong(_subject(claims, text, m.line), _first_line(m))
+            given_up = LIMITS.search(m.text) is not None
+            return Wrong(_subject(claims, text, m.line), _first_line(m), given_up)
     if outcome.status or outcome.noise.strip():
-        return Wrong(claims[0].subject, f"Lean failed: {outcome.noise.strip()[:300]}")
+        noise = outcome.noise.strip() or f"its status is {outcome.status}"
+        given_up = LIMITS.search(noise) is not None or outcome.status < 0
+        return Wrong(claims[0].subject, f"Lean failed: {noise[:300]}", given_up)
     axioms = gate.axioms_of(outcome.messages)
     for c in claims:
         if isinstance(c, Definition):

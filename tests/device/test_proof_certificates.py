@@ -160,6 +160,15 @@ def test_the_longest_lists_that_lean_reads_are_proved_and_longer_ones_are_named(
             unit(*shape)
 
 
+def test_an_optimum_too_long_to_show_is_proved_all_the_same():
+    """1/d · 1/e with d, e of 3999 digits: its denominator has more than Python writes."""
+    d, e = Fraction(1, 10**3999 - 1), Fraction(1, 10**3998 + 7)
+    proof = check_certificate(LinearProgram((d,), ((ONE,),), (e,)), (e,), (d,))
+    assert proof.ok, proof.message
+    assert proof.message.startswith("the optimum is a number too long to show")
+    assert not check_certificate(LinearProgram((d,), ((ONE,),), (e,)), (e,), (e,)).ok
+
+
 def test_numbers_too_long_to_write_are_refused_and_never_crash():
     big = Fraction(10**3000)
     lp = LinearProgram((ONE,), ((big,),), (ONE,))

@@ -15,7 +15,7 @@ LP = LinearProgram((ONE,), ((ONE,),), (ONE,))
 NO_LISTS = (None, 10**5000, 0.5, "ab", {1: 2}, {1}, iter([ONE]), object)
 NO_NUMBERS = (None, 0.5, "1", 1j, (ONE,), [])
 NO_FOLDERS = (None, 10**5000, 0.5, ("a",), object)
-WRONG_KINDS = (None, 10**5000, "SUM" * 1000, (), LP, object, SUM)
+WRONG_KINDS = (None, 10**5000, Fraction(1, 10**5000), "SUM" * 1000, (), LP, object, SUM)
 
 
 def named(values):
@@ -58,6 +58,28 @@ def test_a_number_that_is_no_rational_is_named_with_its_place(wrong):
         check_certificate(LP, (wrong,), (ONE,))
     with pytest.raises(ProofError, match=r"^dual\[0\] is .*: write a Fraction"):
         check_certificate(LP, (ONE,), (wrong,))
+
+
+@pytest.mark.parametrize("size", [10**5000, Fraction(1, 10**5000)], ids=["large", "small"])
+@pytest.mark.parametrize("place", ["objective", "limits", "rows"])
+def test_a_number_too_long_to_write_is_named_with_its_place(place, size):
+    parts = {"objective": (ONE,), "rows": ((ONE,),), "limits": (ONE,)}
+    wrong = ((size,),) if place == "rows" else (size,)
+    with pytest.raises(ProofError, match=rf"^{place}(\[0\])+: a number of more than 4000 digits"):
+        LinearProgram(**parts | {place: wrong})
+
+
+def test_a_program_does_not_change_with_the_lists_that_it_was_made_of():
+    objective, rows, limits = [1], [[1]], [1]
+    lp = LinearProgram(objective, rows, limits)
+    assert lp == LP
+    objective.append(1)
+    rows[0][0] = float("nan")
+    rows.append([1])
+    limits.clear()
+    assert lp == LP
+    assert (lp.objective, lp.rows, lp.limits) == ((ONE,), ((ONE,),), (ONE,))
+    assert hash(lp) == hash(LP)
 
 
 @pytest.mark.parametrize("wrong", named(WRONG_KINDS))
