@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import tempfile
 import time
 from collections.abc import Mapping
@@ -60,7 +61,7 @@ class Store:
         """A saved verdict, or None."""
         try:
             data = json.loads((self.folder / f"{key}.json").read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             return None
         return data if isinstance(data, dict) else None
 
@@ -91,7 +92,7 @@ class Store:
             source.with_suffix(".lean").write_bytes(m.text.encode())
             outcome = lean.compile(source.with_suffix(".lean"), Path(folder), stage, made)
             if made.is_file():
-                made.replace(place)
+                _put(made, place)
         built = Built(outcome, time.perf_counter() - start)
         if outcome.clean and place.is_file():
             self._write(self.folder / f"{key}.olean", place.read_bytes())
@@ -115,7 +116,7 @@ class Store:
         handle, name = tempfile.mkstemp(dir=file.parent)
         with os.fdopen(handle, "wb") as f:
             f.write(content)
-        Path(name).replace(file)
+        _put(Path(name), file)
 
     def _make(self, folder: Path) -> None:
         """Make a folder that can be written to, or ProofError."""
@@ -127,6 +128,13 @@ class Store:
                 f"{self.folder}: cannot be written to ({e.strerror}), and compiled proofs are kept "
                 "there; set XDG_CACHE_HOME to a folder that can"
             ) from e
+
+
+def _put(made: Path, place: Path) -> None:
+    """Move a file to where an entry lies; a folder there is none, and goes."""
+    if place.is_dir() and not place.is_symlink():
+        shutil.rmtree(place)
+    made.replace(place)
 
 
 def _built(data: Mapping[str, Any]) -> Built:

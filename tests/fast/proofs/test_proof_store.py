@@ -71,6 +71,45 @@ def test_an_entry_of_another_form_is_built_again_and_does_not_crash(kept, old, n
     assert len(Once.runs) == 2
 
 
+NO_ENTRIES = {
+    "deep": lambda file: file.write_text("[" * 100_000 + "]" * 100_000),
+    "deep mapping": lambda file: file.write_text('{"a":' * 100_000 + "1" + "}" * 100_000),
+    "no text": lambda file: file.write_bytes(b"\xff\xfe"),
+    "folder": lambda file: file.mkdir(),
+    "full folder": lambda file: (file / "more").mkdir(parents=True),
+}
+
+
+@pytest.mark.parametrize("name", NO_ENTRIES)
+@pytest.mark.parametrize("part", ["key.json", "key.olean"])
+def test_what_lies_in_the_place_of_an_entry_is_no_entry_and_is_written_over(kept, name, part):
+    ask, entry = kept
+    (entry.parent / part).unlink()
+    NO_ENTRIES[name](entry.parent / part)
+    assert ask().outcome == SAID
+    assert len(Once.runs) == 2
+    assert ask().outcome == SAID
+    assert len(Once.runs) == 2
+
+
+@pytest.mark.parametrize("name", NO_ENTRIES)
+def test_a_verdict_is_saved_where_something_else_lay(tmp_path, name):
+    store = Store(tmp_path)
+    NO_ENTRIES[name](tmp_path / "key.json")
+    assert store.load("key") is None
+    store.save("key", {"proved": True})
+    assert store.load("key") == {"proved": True}
+
+
+def test_a_folder_in_the_place_of_a_compiled_module_is_built_over(kept, tmp_path):
+    ask, _ = kept
+    place = tmp_path / "stage" / "Tang" / "X.olean"
+    place.unlink()
+    (place / "more").mkdir(parents=True)
+    assert ask().outcome == SAID
+    assert place.read_bytes() == b"compiled"
+
+
 @pytest.mark.parametrize(
     "fault",
     [{"ok": False}, {"problems": ["x"]}, {"theorems": []}, {"theorems": [{"name": "x"}]},
