@@ -27,6 +27,8 @@ LARGEST: Final = 200_000
 WIDEST: Final = 2048
 """A sum of maxima becomes a maximum of at most so many sums."""
 
+MULTIPLE: Final = 256
+"""So many times an exponent, or a product with exponentials, is written out at most."""
 
 BOOLEANS: Final = 12
 """A table has at most so many variables: Lean is asked every row."""
@@ -35,11 +37,25 @@ BOOLEANS: Final = 12
 def canonical(t: Term) -> Key:
     """A key that two terms share if the tactics of `prove` can equate them."""
     if t.op == "eq":
-        return ("eq", *sorted((canonical(a) for a in t.args), key=repr))
+        return ("eq", *sorted((canonical(a) for a in t.args), key=_written))
     if t.op in ("ite", "lt", "and", "or", "not", "true", "false"):
         return (t.op, *(canonical(a) for a in t.args))
     t = spread(t)
-    return ("poly", *sorted(_reduced(poly(t)).items(), key=repr))
+    return ("poly", *sorted(_reduced(poly(t)).items(), key=_written))
+
+
+def _written(key: Key) -> str:
+    """A text that no other key has, to sort by; Python writes no long integer in decimal digits."""
+    try:
+        return repr(key)
+    except ValueError:
+        return _in_hexadecimal(key)
+
+
+def _in_hexadecimal(key: object) -> str:
+    if isinstance(key, tuple):
+        return f"({', '.join(map(_in_hexadecimal, key))})"
+    return hex(key) if type(key) is int else repr(key)
 
 
 def same_boolean(a: Term, b: Term) -> bool:
@@ -88,7 +104,7 @@ def atom(t: Term) -> Key:
     if t.op in ("var", "bvar"):
         return (t.op, t.name)
     if t.op in ("max", "min"):
-        return (t.op, *sorted({_leaf_key(a) for a in leaves(t, t.op)}, key=repr))
+        return (t.op, *sorted({_leaf_key(a) for a in leaves(t, t.op)}, key=_written))
     return (t.op, *(canonical(a) for a in t.args))
 
 
@@ -102,14 +118,23 @@ def leaves(t: Term, op: str) -> Iterator[Term]:
 
 
 def _leaf_key(t: Term) -> Key:
-    return tuple(sorted(_reduced(poly(t)).items(), key=repr))
+    return tuple(sorted(_reduced(poly(t)).items(), key=_written))
 
 
 def _exponents(t: Term) -> Monomial:
     parts: list[Key] = []
     for m, c in _reduced(poly(t)).items():
-        parts += [("exp", c > 0, m)] * abs(c)
-    return tuple(sorted(parts, key=repr))
+        parts += [("exp", c > 0, m)] * _times_written(c)
+    return tuple(sorted(parts, key=_written))
+
+
+def _times_written(c: int) -> int:
+    """How often a part is written; TooLargeError for a large coefficient."""
+    if abs(c) > MULTIPLE:
+        raise TooLargeError(
+            f"a constant beside exponentials is more than {MULTIPLE}, which is too much"
+        )
+    return abs(c)
 
 
 def _plus(a: Poly, b: Poly) -> Poly:
@@ -126,7 +151,7 @@ def _times(a: Poly, b: Poly) -> Poly:
     out: Poly = {}
     for m, c in a.items():
         for n, d in b.items():
-            key = tuple(sorted((*m, *n), key=repr))
+            key = tuple(sorted((*m, *n), key=_written))
             out[key] = out.get(key, 0) + c * d
     return {m: c for m, c in out.items() if c}
 
@@ -356,7 +381,7 @@ def _poly_text(p: Poly, known: dict[Key, str]) -> str:
     terms = []
     for m, c in p.items():
         product = " * ".join([known[k] for k in m] or ["1"])
-        terms += [f"({product})" if c > 0 else f"(-({product}))"] * abs(c)
+        terms += [f"({product})" if c > 0 else f"(-({product}))"] * _times_written(c)
     return f"({' + '.join(terms)})"
 
 

@@ -29,6 +29,9 @@ OPERATIONS: Final = "{R : Type u} [Add R] [Mul R] [Neg R] [Zero R] [One R]"
 """What the exported text is read over: a ring for its meaning, polynomials for its syntax."""
 
 STATES: Final = "(s t : Nat → R)"
+WORD: Final = 64
+"""Numbers of more bits are written in hexadecimal digits."""
+
 EVALUATED: Final = "(by decide +kernel)"
 
 _ARITHMETIC: Final = frozenset({"var", "zero", "one", "add", "mul", "neg"})
@@ -167,10 +170,9 @@ class _Blocks(_Combine):
         yield self._data("_blocks", written, "Block")
         yield self.means(f"Polynomial.pieces s t {cut}")
         known = f"{name}_means_proved"
-        proof = (
-            f"Polynomial.associative_by {known} (q := {h.base}) (w := {h.second}) (v := {h.first})"
-        )
-        yield self.law("associative", f"Associative {self.goal}", f"{proof} {EVALUATED}")
+        hints = f"(q := {_natural(h.base)}) (w := {h.second}) (v := {h.first})"
+        proof = f"Polynomial.associative_by {known} {hints} {EVALUATED}"
+        yield self.law("associative", f"Associative {self.goal}", proof)
         if self.factor.monoid.identity is not None:
             yield from self._runs()
             yield self.identity(f"Polynomial.identity_by {known} (e := {name}_runs)")
@@ -188,6 +190,11 @@ class _Blocks(_Combine):
         """What the kernel evaluates."""
         listed, type_ = _list(parts), f"List Polynomial.{type_}"
         return Definition(f"{self.name}{suffix}", "", listed, type_, self.subject, MODULES)
+
+
+def _natural(n: int) -> str:
+    """A natural number in Lean; Python writes no long one in decimal digits."""
+    return str(n) if n.bit_length() <= WORD else hex(n)
 
 
 def _list(parts: Iterable[str]) -> str:

@@ -9,6 +9,7 @@ import pytest
 from tang.ir.derived import select
 from tang.ir.expr import REAL, apply, arg, fold, index, iota, real, state
 from tang.ir.monoid import Axis, Component, Monoid
+from tang.ir.monoids import SUM
 from tang.models.delta import matrix_scan
 from tang.proofs import check_combine, session, verified
 from tang.proofs.blocks import Shape
@@ -261,6 +262,56 @@ def test_signs_and_coefficients_are_read(k, monkeypatch):
     proof = check_combine(wrong, fresh=True)
     assert proof.ok == (k == 1)
     assert proof.ok or "`decide`" in proof.message
+
+
+def power(base, times):
+    """A power as a tree of products that is not deep."""
+    if times == 1:
+        return real(base)
+    return apply("mul", power(base, times // 2), power(base, times - times // 2))
+
+
+def scaled(factor, *, wrong=False):
+    """K · A · B of 2 × 2 matrices; the wrong one has another sign in one entry."""
+    left, right = state(0, 0, REAL, (ROW, MID)), state(1, 0, REAL, (MID, COL))
+    entry = apply("mul", factor, multiplied(2, left, right))
+    entry = select(CORNER, negated(entry), entry) if wrong else entry
+    return Monoid(
+        "scaled", (REAL,), (Component("A", REAL, ("row", "col")),), (arg(0),), None, (entry,),
+        (Component("value", REAL),), (state(0, 0, REAL, (index(0), index(0))),), False,
+        axes=(Axis("row", 2), Axis("col", 2), Axis("mid", 2)),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("times", [1, 3])
+def test_long_numbers_stand_for_polynomials(times, monkeypatch):
+    """A base of more than 64 bits is written in hexadecimal digits."""
+    said = claims(monkeypatch, scaled(power(10**18, times)))
+    monkeypatch.undo()
+    assert any("(q := 0x" in t for c in said if isinstance(c, Statement) for t in c.tactics)
+    proof = check_combine(scaled(power(10**18, times)), fresh=True)
+    assert proof.ok, proof.message
+    proof = check_combine(scaled(power(10**18, times), wrong=True), fresh=True)
+    assert not proof.ok
+    assert proof.component == "A[0, 0]"
+
+
+def test_a_long_number_that_is_no_identity_is_refused_by_name():
+    proof = check_combine(dataclasses.replace(SUM, identity=(power(10**18, 300),)), fresh=True)
+    assert not proof.ok
+    assert proof.component == "acc"
+    assert "is no identity" in proof.message
+
+
+def test_what_lean_gives_up_is_neither_proved_nor_refuted():
+    """K − K is 0, and too long for Lean where K is 10^18."""
+    for size, ok in ((20, True), (10**18, False)):
+        k = real(size)
+        zero = apply("add", k, negated(k))
+        proof = check_combine(dataclasses.replace(SUM, identity=(zero,)), fresh=True)
+        assert proof.ok == ok, proof.message
+    assert proof.component == ""
+    assert proof.message.startswith("sum: neither proved nor refuted, too large for Lean's limits")
 
 
 def test_a_false_promise_is_refused_by_lean_too(monkeypatch):

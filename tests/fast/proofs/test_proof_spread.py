@@ -99,6 +99,11 @@ def test_a_sign_that_the_search_for_blocks_misses_is_seen(row, col, monkeypatch)
     assert polynomials._blocks(wrong) == []
 
 
+@pytest.mark.parametrize("n", [0, 5, 2**64 - 1, 2**64, 10**5000])
+def test_numbers_in_claims_are_what_they_stand_for_at_any_length(n):
+    assert int(polynomials._natural(n), 0) == n
+
+
 @pytest.mark.parametrize("at", [(0, 0), (1, 1), (2, 0)])
 def test_the_point_is_asked_of_every_entry_not_of_the_first_ones(at):
     assert holds_at_a_point(only(matrix_scan(3)))

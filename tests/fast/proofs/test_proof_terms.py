@@ -130,3 +130,30 @@ def test_different_terms_have_different_canonical_forms(name):
 
 def test_numbers_are_sums_of_ones():
     assert text(number(Fraction(3))) == "((1 + 1) + 1)"
+
+
+def scaled(t: Term, doublings: int, base: int = 8) -> Term:
+    """A term times a power of a number, by squaring."""
+    factor = number(Fraction(base))
+    for _ in range(doublings):
+        factor = Term("mul", (factor, factor))
+    return Term("mul", (factor, t))
+
+
+def test_coefficients_of_any_length_are_told_apart():
+    """8^16384 has more digits than Python writes; inside a maximum the keys hold it too."""
+    x, y, one = var("x"), var("y"), Term("one")
+    for inside in (lambda t: t, lambda t: Term("max", (t, y)), lambda t: Term("inv", (t,))):
+        long = Term("add", (inside(scaled(x, 14)), Term("add", (y, one))))
+        same = Term("add", (Term("add", (one, y)), inside(scaled(x, 14))))
+        other = Term("add", (inside(Term("add", (x, scaled(x, 14)))), Term("add", (y, one))))
+        assert canonical(long) == canonical(same)
+        assert canonical(long) != canonical(other)
+
+
+def test_an_exponent_is_not_written_out_without_end():
+    x = var("x")
+    assert canonical(Term("exp", (scaled(x, 1),)))
+    with pytest.raises(TooLargeError, match="beside exponentials"):
+        canonical(Term("exp", (scaled(x, 4),)))
+    assert prove(scaled(Term("exp", (x,)), 4), scaled(Term("exp", (x,)), 4)) == ["rfl"]
