@@ -99,8 +99,9 @@ def test_a_sign_that_the_search_for_blocks_misses_is_seen(row, col, monkeypatch)
     assert polynomials._blocks(wrong) == []
 
 
-@pytest.mark.parametrize("n", [0, 5, 2**64 - 1, 2**64, 10**5000])
-def test_numbers_in_claims_are_what_they_stand_for_at_any_length(n):
+@pytest.mark.parametrize("bits", [0, 3, 64, 65, 20_000])
+def test_numbers_in_claims_are_what_they_stand_for_at_any_length(bits):
+    n = (1 << bits) - 1
     assert int(polynomials._natural(n), 0) == n
 
 
