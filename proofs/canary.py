@@ -45,7 +45,7 @@ def problems(lean: Lean, stage: Path) -> Iterator[str]:
         if wrong is not None:
             yield (
                 f"{' '.join(lean.command)}: is not believed: {wrong}; take it off PATH, and "
-                "install the pinned Lean with pip install 'tang[proofs]'"
+                "install the pinned Lean with pip install '.[proofs]' in a checkout"
             )
             return
 

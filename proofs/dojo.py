@@ -68,7 +68,7 @@ def _lean_dojo() -> ModuleType:
     try:
         return importlib.import_module("lean_dojo")
     except ImportError as e:
-        raise ProofError(f"needs the extra: pip install 'tang[dojo]' ({e})") from e
+        raise ProofError(f"needs the extra: pip install '.[dojo]' in a checkout ({e})") from e
 
 
 def repository(folder: Path) -> object:

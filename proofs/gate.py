@@ -227,7 +227,7 @@ def _module_problems(m: Module, built: Built) -> Iterator[str]:
         yield from (f"{m.file}:{line}: {what}" for line, what in _unseen(m, outcome.commands))
 
 
-_ALONE: Final = "run tang prove --fresh, and if it stays, reinstall tang[proofs]"
+_ALONE: Final = "run tang prove --fresh, and if it stays, reinstall tang with its extra proofs"
 
 
 def _unseen(m: Module, places: Sequence[tuple[int, int, int, int]]) -> Iterator[tuple[int, str]]:

