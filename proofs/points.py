@@ -30,7 +30,8 @@ def holds_at_a_point(f: Factor) -> bool:
     check_size(terms)
     counts = {k: products(t, {}) for k, t in terms.items()}
     sizes = {f"{side}{k}": n for k, n in counts.items() for side in "st"}
-    if any(products(t, sizes) > MOST for t in terms.values()):
+    constants = [e.identity for e in f.entries if e.identity is not None]  # 1 + 1 + … as products
+    if any(products(t, sizes) > MOST for t in (*terms.values(), *constants)):
         return False
     return all(a == b for a, b in _sides(f, terms))
 

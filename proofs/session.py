@@ -231,7 +231,10 @@ def _judge(claims: Sequence[Said], text: str, outcome: Outcome) -> Wrong | None:
 
 
 def _first_line(m: Message) -> str:
-    return m.text.strip().splitlines()[0] if m.text.strip() else m.severity
+    """What a message begins with; of a proposition in its midst, which may be long, no more."""
+    first, *_ = m.text.strip().splitlines() or [m.severity]
+    is_false = first.endswith("proved that the proposition") and "is false" in m.text
+    return f"{first} … is false" if is_false else first
 
 
 def _subject(claims: Sequence[Said], text: str, line: int) -> str:

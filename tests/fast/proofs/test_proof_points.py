@@ -90,3 +90,11 @@ def test_what_has_many_products_is_left_to_the_canonical_forms():
     assert not holds_at_a_point(doubled(6))
     with pytest.raises(TooLargeError, match="more than 1000000 operations"):
         holds_at_a_point(doubled(12))
+
+
+def test_an_identity_that_is_one_modulo_the_prime_alone_is_not_taken_for_it():
+    """2⁶¹ instead of 1, in constants that a monoid can have."""
+    large = apply("mul", real(2**30), real(2**31))
+    product = factor(BOTH, identity=1)
+    assert holds_at_a_point(product)
+    assert not holds_at_a_point(only(dataclasses.replace(product.monoid, identity=(large,))))
