@@ -105,10 +105,13 @@ def _to_integer(n: F64Array, how: Rounder, first: int) -> None:
     if how.rounding == "rne":
         np.rint(n, out=n)
         return
+    if how.rounding == "rz":
+        np.trunc(n, out=n)
+        return
     whole = np.trunc(n)
-    if how.rounding != "rz":
-        rest = np.abs(n - whole)  # exact; NaN for infinities, which are then not incremented
-        stochastic = how.rounding == "stochastic"
-        up = uniform(how.seed, first, n.size) < rest if stochastic else rest >= 0.5
-        np.add(whole, np.copysign(up, n), out=whole)
-    np.copyto(n, whole)
+    rest = np.subtract(n, whole)  # exact; NaN for infinities, which are then not incremented
+    np.abs(rest, out=rest)
+    stochastic = how.rounding == "stochastic"
+    up = uniform(how.seed, first, n.size) < rest if stochastic else rest >= 0.5
+    np.copysign(up, n, out=rest)
+    np.add(whole, rest, out=n)

@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 _MASK: Final = 2**64 - 1
-CHUNK: Final = 2**13
-"""Numbers at a time at most; scratch arrays of 64 KiB stay in the second cache."""
+CHUNK: Final = 2**14
+"""Numbers at a time at most: scratch arrays of 128 KiB, which mostly stay in the second cache."""
 GAMMA: Final = 0x9E3779B97F4A7C15
 FIRST: Final = 0xBF58476D1CE4E5B9
 SECOND: Final = 0x94D049BB133111EB
@@ -49,4 +49,6 @@ def uniform(seed: int, first: int, count: int) -> npt.NDArray[np.float64]:
         np.right_shift(z, np.uint64(shift), out=shifted)
     np.bitwise_xor(z, shifted, out=z)
     np.right_shift(z, np.uint64(11), out=z)
-    return np.asarray(z * 2.0**-53, np.float64)
+    numbers = shifted.view(np.float64)  # the same memory: few arrays stay in the second cache
+    np.multiply(z.view(np.int64), 2.0**-53, out=numbers)
+    return numbers
