@@ -41,6 +41,7 @@ from tang.ir.expr import REAL
 from tang.ir.graph import Graph, Output
 from tang.ir.monoids import ALL, ANY, ARGMAX, ARGMIN, COUNT, MAX, MIN, SUM, product
 from tang.ir.view import Ref
+from tang.kernel.ir import F64
 from tang.kernel.schedule import Schedule, name_of
 
 Array = npt.NDArray[Any]
@@ -160,12 +161,13 @@ class _Maker:
         pure, size = found.terms == "|x|", found.c * found.u
         exact = not size and not found.tau
         moved = ("exact: elements are chosen or moved, and none is computed",)
-        return replace(
+        made = replace(
             self._blank(output), kind="shape", rtol=size if pure else 0.0,
             scale=0.0 if pure else size, atol=found.tau,
             largest=float("nan") if pure else self._largest(output),
             derivation=found.derivation or (moved if exact else ()),
         )  # fmt: skip
+        return self._compared(made)
 
     def _range(self, output: Output) -> Tolerance:
         try:
@@ -181,7 +183,24 @@ class _Maker:
             f"by ranges: at most {found.error:.3g} for {listed}, "
             f"with values in {found.lo:.3g}:{found.hi:.3g}",
         )
-        return replace(self._blank(output), kind="range", atol=found.error, derivation=lines)
+        return self._compared(
+            replace(self._blank(output), kind="range", atol=found.error, derivation=lines)
+        )
+
+    def _compared(self, found: Tolerance) -> Tolerance:
+        """Twice what holds against exact results, for a kernel that computes in f64.
+
+        The f64 results that it is compared with are as far from these; of a coarser kernel that is
+        beyond the digits of its bound.
+        """
+        chosen = self.schedule.by_name(self.graph).values()
+        wide = any(F64 in (s.accumulate, s.partial) for s in chosen)
+        if not wide or not (found.rtol or found.scale or found.atol):
+            return found
+        return replace(
+            found, rtol=2 * found.rtol, scale=2 * found.scale, atol=2 * found.atol,
+            derivation=(*found.derivation, "and as much for the f64 results to compare with"),
+        )  # fmt: skip
 
     def _data(self, output: Output, others: Sequence[Tolerance]) -> Tolerance:
         """What the data and all that holds for more inputs allow together."""

@@ -187,3 +187,18 @@ def test_what_is_only_chosen_is_said_to_be_exact(tang):
     code, out, _ = tang("tolerance", str(EXAMPLES / "argmax.py"))
     assert code == 0
     assert out.endswith("    exact: elements are chosen or moved, and none is computed\n")
+
+
+def test_sums_in_f64_may_differ_by_the_rounding_of_the_results_they_are_compared_with():
+    """Added backwards these are 2 ulps off, and no farther from the exact sum than the f64 one."""
+    i, k = tg.dims("i k")
+    x = tg.input("x", (1, 3))
+    graph = tg.Graph(y=tg.compute("y", (i,), tg.sum(x[i, k], over=k)))
+    terms = np.array([[0.599106729621056, 0.5258290270130164, 0.7806356807037588]])
+    forwards, backwards = ((a + b + c) for a, b, c in (terms[0], terms[0, ::-1]))
+    assert abs(forwards - backwards) == 2 * np.spacing(1.0)
+    for right in (forwards, backwards):
+        assert_within(np.array([right]), graph=graph, precision="f64", inputs={"x": terms})
+    wrong = np.array([forwards + 6 * np.spacing(1.0)])
+    with pytest.raises(AssertionError, match="1 of 1 elements are over"):
+        assert_within(wrong, graph=graph, precision="f64", inputs={"x": terms})
