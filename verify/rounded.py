@@ -1,11 +1,11 @@
 """Whether a plan rounds as its schedule says, where machines do not do so by themselves.
 
 Defines `rounding_findings`, a part of the rung `round`, its part `plan_findings` that needs no
-replay, `as_held` and `format_of`. Relies on the abstract
-plan, in which roundings to narrow formats are operations, and on replay's numbers. It judges no
-rounding itself: that is the rung `expand`; which of two formats of a node with runs an operation
-belongs to is what `promoted` judges. Kernels that also compute nodes in formats of machines
-are not judged operation by operation, since there both kinds of results are right.
+replay, `are_held` and `format_of`. Relies on the abstract plan, in which roundings to narrow
+formats are operations, and on replay's numbers. It judges no rounding itself: that is the rung
+`expand`; which of two formats of a node with runs an operation belongs to is what `promoted`
+judges. Kernels that also compute nodes in formats of machines are not judged operation by
+operation, since there both kinds of results are right.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from tang.kernel.plan import Buffer, Launch
 from tang.kernel.schedule import NodeSchedule, Precision
 from tang.kernel.text import expr_text
 from tang.kernel.walk import expressions, operands, postorder, statements, subexpressions
-from tang.verify.compare import bit_equal, describe
+from tang.verify.compare import Mask, bit_equal, describe
 from tang.verify.report import Finding
 from tang.verify.subject import Subject, written
 from tang.verify.verdict import Rung, Verdict
@@ -103,16 +103,21 @@ def _numbers(subject: Subject, launch: Launch, replayed: Replay) -> list[Finding
         if buffer.conversion is None:
             continue
         values = unpack(replayed.planes[name]["value"], buffer.type).astype(np.float32)
-        kept = as_held(buffer.conversion, values)
-        equal = bit_equal(values, kept)
-        if not equal.all():
+        held = are_held(buffer.conversion, values)
+        if not held.all():
             format_ = buffer.conversion.format.name
-            detail = describe(values, kept, equal, ("stored", format_))
+            kept = _as_held(buffer.conversion, values)
+            detail = describe(values, kept, held, ("stored", format_))
             return [_finding(launch, f"{name} holds numbers that are none of {format_}", detail)]
     return []
 
 
-def as_held(conversion: Conversion, values: Array) -> Array:
+def are_held(conversion: Conversion, values: Array) -> Mask:
+    """Which f32 values are numbers of the format; every NaN is one where it has NaN."""
+    return bit_equal(values, _as_held(conversion, values))
+
+
+def _as_held(conversion: Conversion, values: Array) -> Array:
     """Numbers of the format as they are, others rounded to it.
 
     An infinity that the format has stays, as that of a literal does, which has not overflown.

@@ -23,7 +23,7 @@ from tang.emulator.narrow import encoded, exact_function
 from tang.emulator.profiled import Native, no_native
 from tang.emulator.replay import Replay, replay
 from tang.interpreter.balls import BallArithmetic
-from tang.ir.format import Format, format_named
+from tang.ir.format import format_named
 from tang.kernel.ir import Function, Type
 from tang.kernel.narrow import Conversion, coding_named
 from tang.kernel.plan import Buffer, Plan, Role
@@ -31,7 +31,7 @@ from tang.kernel.profile import IEEE, Profile
 from tang.verify.compare import bit_equal, describe, memory_equal, value_text
 from tang.verify.edges import edge_calls
 from tang.verify.report import Finding, RungResult
-from tang.verify.rounded import as_held
+from tang.verify.rounded import are_held
 from tang.verify.sanitizer import sanitizer_findings
 from tang.verify.structure import same_structure
 from tang.verify.subject import Subject, written
@@ -165,7 +165,7 @@ def _has_codes(buffer: Buffer, values: Array) -> bool:
     """Whether all of these values can be written to the buffer, as codes if it has such."""
     if buffer.conversion is None or buffer.type is not Type.U8:
         return True
-    return bool(bit_equal(values, as_held(buffer.conversion, values)).all())
+    return bool(are_held(buffer.conversion, values).all())
 
 
 def in_memory(buffer: Buffer, array: Array) -> Array:
@@ -237,8 +237,9 @@ class CallCheck:
         given, got, want = (np.ascontiguousarray(a).reshape(-1) for a in whole)
         equal = bit_equal(want, got)
         coding = coding_named(function.implements)
-        if coding is not None and coding[0] == "encode":  # what is stored was rounded to a number:
-            equal |= ~_are_numbers(coding[1], given)  # a lane at rest, or a fault of the plan
+        if coding is not None and coding[0] == "encode":
+            # what is stored was rounded to a number: else a lane is at rest, or the plan at fault
+            equal |= ~are_held(Conversion(coding[1]), given)
         self._exact.add(function.name)
         if not equal.all() and function.name not in self._found:
             i = int(np.flatnonzero(~equal)[0])
@@ -255,12 +256,6 @@ class CallCheck:
                 origin=f"function {function.implements}",
             )
         return equal.size
-
-
-def _are_numbers(format_: Format, values: Array) -> npt.NDArray[np.bool_]:
-    """Which values a format can hold; every NaN is one where it has NaN."""
-    held = bit_equal(values, as_held(Conversion(format_), values))
-    return held | (np.isnan(values) & format_.has_nan)
 
 
 def call_errors(
