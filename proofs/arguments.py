@@ -1,7 +1,7 @@
 """What users give to the proofs, read strictly: a wrong argument is named, with what to give.
 
-Defines `check_kind`, `sequence_of`, `rationals` and `folder_of`. Relies on nothing. It judges
-types and sizes of single numbers; what they mean is judged where they are used.
+Defines `check_kind`, `sequence_of`, `rationals`, `too_large` and `folder_of`. Relies on nothing.
+It judges types and sizes of single numbers; what they mean is judged where they are used.
 """
 
 from __future__ import annotations
@@ -32,6 +32,11 @@ def _shown(value: object) -> str:
     return text if len(text) < LONGEST else f"{text[:LONGEST]}…"
 
 
+def too_large(q: Fraction | int) -> bool:
+    """Whether a rational has too many digits to be written."""
+    return max(abs(q.numerator), q.denominator) >= LARGEST
+
+
 def check_kind(value: object, kind: type, where: str, cure: str) -> None:
     """ProofError unless the value is of this kind."""
     if not isinstance(value, kind):
@@ -51,7 +56,7 @@ def rationals(values: object, where: str) -> tuple[Fraction, ...]:
     for i, v in enumerate(sequence_of(values, where, "Fraction, one after the other")):
         if not isinstance(v, Fraction | int):
             raise ProofError(f"{where}[{i}] is {_shown(v)}, no exact rational: write a Fraction")
-        if max(abs(v.numerator), v.denominator) >= LARGEST:
+        if too_large(v):
             raise ProofError(f"{where}[{i}]: {TOO_LARGE}")
         found.append(Fraction(v))
     return tuple(found)

@@ -15,7 +15,7 @@ from typing import Final
 
 from tang.errors import ProofError
 from tang.proofs import session
-from tang.proofs.arguments import LARGEST, TOO_LARGE, check_kind, rationals, sequence_of
+from tang.proofs.arguments import TOO_LARGE, check_kind, rationals, sequence_of, too_large
 from tang.proofs.combine import Proof
 from tang.proofs.session import Statement
 
@@ -68,7 +68,7 @@ def check_certificate(
     wrong = session.check([*_statements(lp, primal, dual)], fresh=fresh)
     if wrong is not None:
         return Proof(False, "", wrong.component, wrong.message)
-    value = _shown(_dot(lp.objective, primal))
+    value = _text(_dot(lp.objective, primal))
     return Proof(True, THEOREM, "", f"the optimum is {value}, for every ordered field")
 
 
@@ -77,21 +77,19 @@ def _faults(
 ) -> Iterator[Proof]:
     """What Python can see to be wrong, part by part."""
     yield from (
-        _fault("primal", f"unknown {j} is {_shown(x)}") for j, x in enumerate(primal) if x < 0
+        _fault("primal", f"unknown {j} is {_text(x)}") for j, x in enumerate(primal) if x < 0
     )
     for i, (r, b) in enumerate(zip(lp.rows, lp.limits, strict=True)):
         if _dot(r, primal) > b:
-            yield _fault(
-                "primal", f"row {i} gives {_shown(_dot(r, primal))}, more than {_shown(b)}"
-            )
-    yield from (_fault("dual", f"row {i} has {_shown(y)}") for i, y in enumerate(dual) if y < 0)
+            yield _fault("primal", f"row {i} gives {_text(_dot(r, primal))}, more than {_text(b)}")
+    yield from (_fault("dual", f"row {i} has {_text(y)}") for i, y in enumerate(dual) if y < 0)
     for j, c in enumerate(lp.objective):
         total = sum((y * r[j] for y, r in zip(dual, lp.rows, strict=True)), Fraction(0))
         if total < c:
-            yield _fault("dual", f"unknown {j} gets {_shown(total)}, less than {_shown(c)}")
+            yield _fault("dual", f"unknown {j} gets {_text(total)}, less than {_text(c)}")
     reached, bound = _dot(lp.objective, primal), _dot(lp.limits, dual)
     if reached != bound:
-        text = f"primal and dual do not agree: {_shown(reached)} is not {_shown(bound)}"
+        text = f"primal and dual do not agree: {_text(reached)} is not {_text(bound)}"
         yield Proof(False, "", "value", text)
 
 
@@ -99,9 +97,9 @@ def _fault(part: str, text: str) -> Proof:
     return Proof(False, "", part, f"the {part} is not feasible: {text}")
 
 
-def _shown(q: Fraction) -> str:
-    """A rational for a message; Python writes no integer of more than 4300 digits."""
-    return str(q) if max(abs(q.numerator), q.denominator) < LARGEST else "a number too long to show"
+def _text(q: Fraction) -> str:
+    """An exact value for a message: all of its digits, or none."""
+    return "a number too long to show" if too_large(q) else str(q)
 
 
 def _dot(a: Sequence[Fraction], b: Sequence[Fraction]) -> Fraction:
@@ -178,7 +176,7 @@ def _statement(part: str, goal: str, proof: str) -> Statement:
 
 
 def _natural(n: int) -> str:
-    if n >= LARGEST:
+    if too_large(n):
         raise ProofError(TOO_LARGE)
     return str(n)
 
