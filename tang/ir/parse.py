@@ -1,8 +1,8 @@
 """Hostile JSON text to plain Python values, in bounded time and memory.
 
 Defines `parse` and `Cursor`, a value with the place where it stands, whose readers raise
-GraphError naming that place. Relies on the standard JSON parser behind limits on size and depth.
-It does not know what a graph is; `decode` does.
+GraphError naming that place, and `first_repeated`. Relies on the standard JSON parser behind limits
+on size and depth. It does not know what a graph is; `decode` does.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NoReturn, TypeVar, cast
 
@@ -168,9 +168,13 @@ def _object(pairs: list[tuple[str, object]]) -> object:
     found = dict(pairs)
     if len(found) == len(pairs):
         return found
-    counts = Counter(k for k, _ in pairs)
-    twice = next(k for k, n in counts.items() if n > 1)
-    return _Bad(f"the key {_short(twice)} occurs twice")
+    return _Bad(f"the key {_short(first_repeated(pairs))} occurs twice")
+
+
+def first_repeated(pairs: Sequence[tuple[str, object]]) -> str:
+    """The first name that stands twice in an object with such a one, in linear time."""
+    counts = Counter(name for name, _ in pairs)
+    return next(name for name, n in counts.items() if n > 1)
 
 
 def _integer(digits: str) -> object:

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from tang.errors import FormatError, ScheduleError
 from tang.ir.format import Format, custom_format
+from tang.ir.parse import first_repeated
 from tang.kernel.ir import Type
 from tang.kernel.narrow import NARROW, OVERFLOWS, ROUNDINGS, refusal
 from tang.kernel.schedule import PLACES, NodeSchedule, Schedule, name_of
@@ -92,9 +93,7 @@ def unique_fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """The object of a JSON text, for `object_pairs_hook`; raises ScheduleError for a name twice."""
     found = dict(pairs)
     if len(found) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(n for n in names if names.count(n) > 1)
-        raise ScheduleError(f"{twice!r} occurs twice in one object: keep one")
+        raise ScheduleError(f"{first_repeated(pairs)!r} occurs twice in one object: keep one")
     return found
 
 

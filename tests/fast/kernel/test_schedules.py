@@ -17,6 +17,7 @@ from tang.kernel import ir as k
 from tang.kernel.lower import lower
 from tang.kernel.schedule import NodeSchedule, Schedule
 from tang.schedule import Options, explain, schedule_auto, schedule_from_json, schedule_to_json
+from tang.schedule.serial import unique_fields
 
 
 def summed(points: PolyLike, elements: PolyLike, *facts: Fact) -> Graph:
@@ -122,6 +123,26 @@ def test_a_schedule_survives_json() -> None:
 def test_a_bad_schedule_names_the_place(text: str, message: str) -> None:
     with pytest.raises(ScheduleError, match=message):
         schedule_from_json(text)
+
+
+class Counted(str):
+    """A name that counts how often it was compared."""
+
+    __slots__ = ()
+    compared = 0
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        Counted.compared += 1
+        return str.__eq__(self, other)
+
+
+def test_a_repeated_name_is_found_in_few_comparisons() -> None:
+    names = [Counted(i) for i in range(2000)] + [Counted("twice"), Counted("twice")]
+    Counted.compared = 0
+    with pytest.raises(ScheduleError, match="'twice' occurs twice"):
+        unique_fields([(name, 0) for name in names])
+    assert Counted.compared < 10 * len(names)
 
 
 def test_the_json_is_flat_and_readable() -> None:
