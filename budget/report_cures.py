@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from tang.budget.report import Cure, Row, Standing
+from tang.budget.report import Cure, Row, Standing, Worst
 from tang.budget.report_case import Case
 from tang.budget.report_judge import culprit_of, cut, name_of, used_of, wanted_of
 from tang.budget.report_samples import Measured, outputs_under, stored_everywhere
@@ -37,7 +37,7 @@ def cure_of(case: Case, measured: Sequence[Measured], rows: Sequence[Row]) -> Cu
         return None
     worst = max(over, key=lambda pair: pair[1].used)[0]
     ref = measured[0].samples[worst].ref
-    n, at = _place(measured, worst, rows[worst])
+    n, at = _place(case, measured, worst, rows[worst].worst)
     path, origin = culprit_of(case.settings[n], measured[n], ref, at)
     candidates = _candidates(case, measured[0], path)
     tried = candidates[: CURES_ON_TILES if case.tiles else CURES]
@@ -56,17 +56,19 @@ def cure_of(case: Case, measured: Sequence[Measured], rows: Sequence[Row]) -> Cu
     )  # fmt: skip
 
 
-def _place(measured: Sequence[Measured], k: int, row: Row) -> tuple[int, tuple[int, ...] | None]:
-    """The set of inputs and the element, within what was sampled, that a row calls its worst."""
-    if row.worst is not None:
-        wanted = (row.worst.actual, row.worst.exact)
-        for n, m in enumerate(measured):
-            pairs = zip((m.samples[k].value, m.samples[k].exact), wanted, strict=True)
-            same = [np.isclose(a, w, rtol=0, atol=0, equal_nan=True) for a, w in pairs]
-            hits = np.argwhere(same[0] & same[1])
-            if len(hits):
-                return n, tuple(int(i) for i in hits[0])
-    return 0, None
+def _place(
+    case: Case, measured: Sequence[Measured], k: int, worst: Worst | None
+) -> tuple[int, tuple[int, ...] | None]:
+    """The set of inputs that a row's worst element is of, and its place in what was sampled."""
+    if worst is None:
+        return 0, None
+    pieces = [m.samples[k] for m in measured]
+    mark = np.zeros_like(case.settings[0].exact[pieces[0].ref], np.bool_)
+    mark[worst.at] = True
+    at = tuple(int(i) for i in np.argwhere(cut(mark, pieces[0], case.graph))[0])
+    numbers = (worst.actual, worst.exact)
+    found = (np.array_equal((p.value[at], p.exact[at]), numbers, equal_nan=True) for p in pieces)
+    return next(n for n, same in enumerate(found) if same), at
 
 
 def _shortest(names: Sequence[str], holds: Callable[[set[str]], bool]) -> tuple[str, ...]:

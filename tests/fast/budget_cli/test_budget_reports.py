@@ -139,6 +139,18 @@ def test_a_coarse_accumulator_is_the_culprit_by_its_arithmetic():
     assert report.cure.node == "C"
 
 
+@pytest.mark.parametrize(("more", "culprit"), [(0, "x"), (4, "y")])
+def test_the_culprit_is_that_of_the_worst_element_not_of_one_with_the_same_numbers(more, culprit):
+    """1 + 2⁻¹² becomes 1 where x is stored, or where y is; a larger T allows the first more."""
+    i, j = tg.dims("i j")
+    y = tg.compute("y", (i,), tg.sum(tg.input("x", (2, 3))[i, j], over=j))
+    data = np.array([[1 + 2**-12, more, -more], [1, 2**-12, 0]])
+    report = asked(tg.Graph(y), "f16", ErrorBudget(c=1e-3), inputs={"x": data})
+    worst = row(report, "y").worst
+    assert (worst.actual, worst.exact) == (1, 1 + 2**-12)
+    assert report.cure.culprit == culprit
+
+
 def test_two_planted_nodes_have_no_single_cure_and_it_says_so(chain):
     schedule = Schedule(
         nodes=(("stage1", NodeSchedule(storage=E2M1)), ("stage2", NodeSchedule(storage=E2M1)))
