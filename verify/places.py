@@ -16,12 +16,12 @@ from tang.errors import LimitError
 from tang.kernel.lower import lower
 from tang.kernel.plan import Plan
 from tang.kernel.schedule import Schedule
-from tang.verify.compare import describe, memory_equal
+from tang.verify.buffers import first_difference, shared_buffers
 from tang.verify.promoted import check_promoted
 from tang.verify.report import Finding, RungResult
 from tang.verify.rounded import plan_findings
-from tang.verify.subject import Subject, scheduled, written
-from tang.verify.verdict import Rung, Verdict
+from tang.verify.subject import Subject, scheduled
+from tang.verify.verdict import Rung
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,34 +62,16 @@ def _of_the_plain(subject: Subject, plain: Plan) -> tuple[Finding, ...]:
 def _differing(subject: Subject, plain: Plan, left: Replay) -> tuple[Finding, ...]:
     """The finding on the first buffer of both plans that does not agree."""
     right = replay(subject.plan, subject.stored, sizes=subject.sizes, sanitize=False)
-    names = {b.ref: b.name for b in plain.buffers if b.ref is not None}
-    for launch in subject.plan.launches:
-        for name in written(launch):
-            ref = subject.plan.buffer(name).ref
-            if ref is None or ref not in names:
-                continue
-            a, b = left.buffers[names[ref]], right.buffers[name]
-            equal = memory_equal(a, b, subject.plan.buffer(name).type)
-            if not equal.all():
-                detail = describe(a, b, equal, ("stored", "placed"))
-                return (_finding(subject.plan, name, detail, launch.kernel.name),)
-    return ()
+    pairs = shared_buffers(plain, left, subject.plan, right)
+    found = first_difference(subject.plan, pairs, ("stored", "placed"))
+    if found is None:
+        return ()
+    name, ref = found.buffer.name, found.buffer.ref
+    said = f"buffer {name} ({ref}) depends on which nodes are inlined or epilogues"
+    return (found.finding(Rung.LOWER, said, found.node, "places"),)
 
 
 def everywhere_stored(schedule: Schedule) -> Schedule:
     """The schedule with every node in a kernel of its own."""
     nodes = tuple((n, replace(s, place="materialise")) for n, s in schedule.nodes)
     return replace(schedule, nodes=nodes)
-
-
-def _finding(plan: Plan, name: str, detail: str, kernel: str) -> Finding:
-    ref = plan.buffer(name).ref
-    return Finding(
-        Rung.LOWER,
-        Verdict.WRONG,
-        f"buffer {name} ({ref}) depends on which nodes are inlined or epilogues",
-        kernel=kernel,
-        node=ref.node if ref is not None else "",
-        detail=detail,
-        origin="places",
-    )

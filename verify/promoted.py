@@ -28,10 +28,10 @@ from tang.kernel.ir import F32, F64
 from tang.kernel.lower import lower
 from tang.kernel.narrow import USUAL
 from tang.kernel.schedule import NodeSchedule, Promotion, Schedule
-from tang.verify.compare import describe, memory_equal
+from tang.verify.buffers import first_difference, shared_buffers
 from tang.verify.report import Finding
-from tang.verify.subject import Subject, written
-from tang.verify.verdict import Rung, Verdict
+from tang.verify.subject import Subject
+from tang.verify.verdict import Rung
 
 
 def check_promoted(subject: Subject) -> list[Finding]:
@@ -45,35 +45,19 @@ def check_promoted(subject: Subject) -> list[Finding]:
     except (LimitError, MemoryError):  # the states of all runs at once
         return []
     right = replay(subject.plan, subject.stored, sizes=subject.sizes, sanitize=False)
-    names = {b.ref: b.name for b in plain.buffers if b.ref is not None}
-    for launch in subject.plan.launches:
-        for name in written(launch):
-            ref = subject.plan.buffer(name).ref
-            if ref is None or ref not in names:
-                continue
-            a, b = (_widened(x) for x in (left.buffers[names[ref]], right.buffers[name]))
-            equal = memory_equal(a, b, subject.plan.buffer(name).type)
-            if not equal.all():
-                detail = describe(a, b, equal, ("runs as nodes", "promoted"))
-                return [_finding(name, ref, launch.kernel.name, detail)]
-    return []
+    shared = shared_buffers(plain, left, subject.plan, right)
+    pairs = {name: (_widened(a), _widened(b)) for name, (a, b) in shared.items()}
+    found = first_difference(subject.plan, pairs, ("runs as nodes", "promoted"))
+    if found is None:
+        return []
+    name, ref = found.buffer.name, found.buffer.ref
+    said = f"buffer {name} ({ref}) is not what its runs, folded one by one, add up to"
+    return [found.finding(Rung.ROUND, said, found.node, "promotion")]
 
 
 def _widened(values: NDArray[Any]) -> NDArray[Any]:
     """Indices in i64: how wide a buffer of them is depends on what is known of their range."""
     return values.astype(np.int64) if values.dtype.kind == "i" else values
-
-
-def _finding(name: str, ref: Ref, kernel: str, detail: str) -> Finding:
-    return Finding(
-        Rung.ROUND,
-        Verdict.WRONG,
-        f"buffer {name} ({ref}) is not what its runs, folded one by one, add up to",
-        kernel=kernel,
-        node=ref.node,
-        detail=detail,
-        origin="promotion",
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ wider than need be.
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
+from itertools import takewhile
 from typing import Any, Final
 
 import numpy as np
@@ -28,7 +29,8 @@ from tang.kernel.ir import Function, Type
 from tang.kernel.narrow import Conversion, coding_named
 from tang.kernel.plan import Buffer, Plan, Role
 from tang.kernel.profile import IEEE, Profile
-from tang.verify.compare import bit_equal, describe, memory_equal, value_text
+from tang.verify.buffers import Pairs, first_difference
+from tang.verify.compare import bit_equal, value_text
 from tang.verify.edges import edge_calls
 from tang.verify.report import Finding, RungResult
 from tang.verify.rounded import are_held
@@ -130,35 +132,23 @@ def packed_findings(
 
 def _first_changed(
     plan: Plan,
-    pairs: Mapping[str, tuple[Array, Array]],
+    pairs: Pairs,
     said: str,
     sides: tuple[str, str],
     origin: str,
     beyond: Collection[str] = (),
 ) -> list[Finding]:
-    """The first buffer, launch by launch, that two replays of a plan leave with other bits.
+    """The finding on the first buffer that two replays of a plan leave with other bits.
 
     Buffers are compared up to the first one of `beyond`.
     """
-    for launch in plan.launches:
-        for name in written(launch):
-            if name in beyond:
-                return []
-            a, b = pairs[name]
-            equal = memory_equal(a, b, plan.buffer(name).type)
-            if not equal.all():
-                return [
-                    Finding(
-                        Rung.EXPAND,
-                        Verdict.WRONG,
-                        said.format(name=name, format=plan.buffer(name).format),
-                        kernel=launch.kernel.name,
-                        node=launch.kernel.origin,
-                        detail=describe(a, b, equal, sides),
-                        origin=origin,
-                    )
-                ]
-    return []
+    names = (name for launch in plan.launches for name in written(launch))
+    before = takewhile(lambda name: name not in beyond, names)
+    found = first_difference(plan, {name: pairs[name] for name in before}, sides)
+    if found is None:
+        return []
+    message = said.format(name=found.buffer.name, format=found.buffer.format)
+    return [found.finding(Rung.EXPAND, message, found.launch.kernel.origin, origin)]
 
 
 def _has_codes(buffer: Buffer, values: Array) -> bool:
