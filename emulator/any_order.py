@@ -13,6 +13,11 @@ in any order,
 
 over the roundings u_k of its additions (N. Higham, Accuracy and Stability of Numerical Algorithms,
 2002, 4.2): no term goes through more of them than there are.
+
+A compiler may contract a product into a sum or a difference (fma), which leaves a rounding out; the
+bound of the product has it, and that of the sum holds for every operand within bounds. But in
+max(a·b, c) − a·b only one of the two products may be rounded: what is 0 without contraction is off
+by that rounding.
 """
 
 from __future__ import annotations
@@ -43,13 +48,22 @@ _DECISIONS: Final = ("lt", "le", "eq", "isnan", "floor")
 
 
 class Summed(NamedTuple):
-    """A value, its shadow and its bound as in `shadow`, and what is added up in it, if it is."""
+    """A value, its shadow and its bound as in `shadow`.
+
+    sums     what is added up in it, if it is a sum
+    product  whether it may be a product in registers, whose rounding a difference may leave out
+    """
 
     value: Any
     shadow: Any
     bound: Any
     sides: tuple[tuple[tuple[Any, ...], Any], ...] = ()
     sums: Sums | None = None
+    product: bool = False
+
+
+def _is_product(x: Any) -> bool:  # noqa: ANN401 - Shadowed or Summed
+    return getattr(x, "product", False)
 
 
 def _sums(x: Any) -> Sums:  # noqa: ANN401 - Shadowed or Summed
@@ -58,10 +72,15 @@ def _sums(x: Any) -> Sums:  # noqa: ANN401 - Shadowed or Summed
     return (x.bound, 0.0, np.abs(x.shadow) + x.bound, np.inf) if found is None else found
 
 
-def _around(op: str, operands: tuple[Any, ...], value: Value, shadow: Value, own: Own) -> Value:
-    """The bound of a result around its shadow, for any operands within their bounds of theirs."""
+def _around(
+    op: str, operands: tuple[Any, ...], value: Value, shadow: Value, own: Own, growth: Value = 1.0
+) -> Value:
+    """The bound of a result around its shadow, for any operands within their bounds of theirs.
+
+    growth  the factor by which a result may exceed its exact value before it is rounded
+    """
     x, e = tuple(o.shadow for o in operands), tuple(o.bound for o in operands)
-    size = np.abs(shadow) + propagated(op, x, e)
+    size = (np.abs(shadow) + propagated(op, x, e)) * growth
     known = np.isfinite(value) & np.isfinite(size)
     return total(op, x, e, np.where(known, size, value)[()], shadow, own)
 
@@ -106,14 +125,49 @@ def _reordered(sums: Sums, alone: Value) -> Value:
 
 def _arithmetic(functions: Functions, op: str, type_: Type, site: Site) -> Callable[..., Summed]:
     inner = SHADOW.operation(op, type_, site).function
+    if op in MATH or op in ("div", "sqrt"):
+        return _claimed(functions, op, type_, inner)
     target = format_named(type_.value)
+    own = rounding(op, target)
+
+    def apply(*operands: Any) -> Summed:  # noqa: ANN401
+        done = inner(*operands)
+        bound = _around(op, operands, done.value, done.shadow, own)
+        if op == "sub" and any(x.sides for x in operands):
+            rest = np.minimum(bound, _contracted(operands, rounding("mul", target)))
+            bound = np.asarray(np.where(done.bound == 0, rest, bound))[()]
+        product = op == "mul" or (op == "neg" and _is_product(operands[0]))
+        return Summed(done.value, done.shadow, bound, product=product)
+
+    return apply
+
+
+def _contracted(operands: tuple[Any, ...], own: Own) -> Value:
+    """What a maximum less its own operand may be: 0, or the rounding of a product."""
+    sizes = (np.abs(x.shadow) + x.bound for x in operands if _is_product(x))
+    return sum((own[1] * np.maximum(binade(z), own[2]) for z in sizes), np.float64(0.0))
+
+
+def _claimed(
+    functions: Functions, op: str, type_: Type, inner: Callable[..., Any]
+) -> Callable[..., Summed]:
+    """An operation by what is claimed of it, for every argument by itself.
+
+    Of N + per·|x| ulps |x| counts up to p − emin: beyond it results are 0, 1 or overflow. An ulp is
+    at most 2u of the result, which is thus larger by exp(2u·per·|x|) at most before N ulps more.
+    """
+    target = format_named(type_.value)
+    per, unit = functions.growth(op, type_.value), 2 * float(target.unit_roundoff)
 
     def apply(*operands: Any) -> Summed:  # noqa: ANN401
         done = inner(*operands)
         own, more = _rounding_of(functions, op, type_, target, operands)
-        bound = _around(op, operands, done.value, done.shadow, own) + more
-        if op == "sub":  # 0 for a maximum less its own operand
-            bound = np.where(done.bound == 0, 0.0, bound)[()]
+        growth: Any = 1.0
+        if per:
+            (x,) = operands
+            size = np.minimum(np.abs(x.shadow) + x.bound, target.p - target.emin) * per
+            own, growth = (own[0], own[1] + size * unit, own[2]), np.exp(size * unit)
+        bound = _around(op, operands, done.value, done.shadow, own, growth) + more
         return Summed(done.value, done.shadow, bound)
 
     return apply
@@ -122,7 +176,7 @@ def _arithmetic(functions: Functions, op: str, type_: Type, site: Site) -> Calla
 def _rounding_of(
     functions: Functions, op: str, type_: Type, target: Format, operands: tuple[Any, ...]
 ) -> tuple[Own, float]:
-    """What an operation is off by, as a rounding and as a number."""
+    """What an operation is off by at the argument 0, as a rounding and as a number."""
     promises = _promises(functions, op, type_, operands)
     if not promises:
         return rounding(op, target), 0.0
@@ -136,7 +190,7 @@ def _promises(
 ) -> tuple[Promise, ...]:
     """What is claimed of an operation that need not be rounded correctly; () of the others."""
     if op in MATH:
-        return functions.claims(op, type_.value, tuple(map(_reach, operands)))
+        return functions.claims(op, type_.value, tuple(map(_reach, operands)), grown=False)
     found = {"div": functions.division, "sqrt": functions.root}.get(op)
     claim = None if found is None else found(type_.value)
     return () if claim is None else (claim,)
@@ -239,18 +293,19 @@ def _moved(conversion: Conversion, value: Value, x: Any) -> Summed:  # noqa: ANN
 
 def _merge(mask: Array, new: Any, old: Any) -> Summed:  # noqa: ANN401
     value, shadow, bound = (np.where(mask, new[k], old[k]) for k in range(3))
+    product = _is_product(new) or _is_product(old)
     if getattr(new, "sums", None) is None and getattr(old, "sums", None) is None:
-        return Summed(value, shadow, bound)
+        return Summed(value, shadow, bound, product=product)
     pairs = zip(_sums(new), _sums(old), strict=True)
     e, log, size, top = (np.where(mask, a, b) for a, b in pairs)
-    return Summed(value, shadow, bound, (), (e, log, size, top))
+    return Summed(value, shadow, bound, (), (e, log, size, top), product)
 
 
 @cache
 def any_order(math: str = "portable") -> Domain:
-    """The domain, for kernels that call tang's functions or those of a language.
+    """The domain, for kernels that call tang's functions, those of a language or of any library.
 
-    Of a language it reads a plan whose functions are not expanded. Raises BudgetError for an
+    Of the latter it reads a plan whose functions are not expanded. Raises BudgetError for an
     unknown one.
     """
     functions = Functions(math)

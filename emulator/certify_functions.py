@@ -3,17 +3,21 @@
 Defines `Functions`, which gives the claims for an operation over a range of arguments. Relies on
 the tables of `tang.kernel.accuracy`. It measures nothing, and of a language without a table it
 promises nothing.
+
+math  "portable": tang's own; "any": what any decent library keeps, however a kernel writes a
+      function (`LIBRARY`); or the language whose builtins are called
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from tang.emulator.certificate import Constant
 from tang.errors import BudgetError
-from tang.kernel.accuracy import DOCUMENTED, PORTABLE, Claim
+from tang.kernel.accuracy import DOCUMENTED, LIBRARY, PORTABLE, Claim, Documented
 from tang.kernel.ir import Type
 
 Promise = tuple[Constant, str]
@@ -24,21 +28,25 @@ DIVISION: Final[Mapping[str, tuple[float, float, str]]] = {
     "wgsl": (2.5, 5.0, "WGSL, 15.7.4.1: x/y 2.5 ulp; sqrt inherits from 1/inverseSqrt"),
     "glsl": (2.5, 5.0, "Vulkan, Precision of SPIR-V: x/y 2.5 ulp; sqrt inherits"),
     "opencl": (2.5, 3.0, "OpenCL C 3.0, 7.4, full profile: x/y 2.5 ulp, sqrt 3 ulp"),
+    "any": (2.5, 3.0, "OpenCL C 3.0, 7.4, full profile: x/y 2.5 ulp, sqrt 3 ulp; x·(1/y) 2 ulp"),
 }
-"""Language → ulps of a quotient and of a root in f32, where they are not correctly rounded."""
+"""Language → ulps of a quotient and of a root in f32, where they are not correctly rounded.
+
+In f64 only "any" has them: a quotient may be a product with a rounded reciprocal there too."""
 
 _FROM_RN: Final = 0.5
 """Documents count from the correctly rounded result."""
 
 
 class Functions:
-    """Claims by operation. math  "portable", or the language whose builtins are called."""
+    """Claims by operation, for a row of `math` above."""
 
     def __init__(self, math: str) -> None:
-        if math != "portable" and math not in DOCUMENTED:
-            known = ", ".join(("portable", *DOCUMENTED))
+        if math not in ("portable", "any") and math not in DOCUMENTED:
+            known = ", ".join(("portable", "any", *DOCUMENTED))
             raise BudgetError(f"math is one of {known}, not {math!r}")
         self.math = math
+        self._rows: Documented | None = LIBRARY if math == "any" else DOCUMENTED.get(math)
 
     def division(self, type_: str) -> Promise | None:
         """The claim of a quotient; None where it is correctly rounded."""
@@ -49,24 +57,44 @@ class Functions:
         return self._inexact(type_, 1, "sqrt")
 
     def _inexact(self, type_: str, which: int, name: str) -> Promise | None:
-        if self.math not in DIVISION or type_ == "f64":
+        if self.math not in DIVISION or (type_ == "f64" and self.math != "any"):
             return None
         row = DIVISION[self.math]
         ulp = (row[0], row[1])[which]
-        return Constant(f"{self.math}.f32.{name}", ulp, "spec", row[2]), "ulp"
+        return Constant(f"{self.math}.{_computed(type_)}.{name}", ulp, "spec", row[2]), "ulp"
 
-    def claims(self, op: str, type_: str, reach: Reach) -> tuple[Promise, ...]:
-        """All claims that may apply to arguments of that reach; narrow formats compute in f32."""
-        wide = type_ == "f64"
-        if self.math == "portable" or op == "sigmoid":
-            return (self._unported(op) if wide else _ported(op),)
-        documented = DOCUMENTED[self.math]
-        rows = documented.claims(op, Type.F64 if wide else Type.F32)
-        name = f"{self.math}.{'f64' if wide else 'f32'}.{op}"
-        found = _applying(rows, reach)
+    def claims(
+        self, op: str, type_: str, reach: Reach, *, grown: bool = True
+    ) -> tuple[Promise, ...]:
+        """All claims that may apply to arguments of that reach; narrow formats compute in f32.
+
+        grown  whether with what they grow by up to the largest argument, else as at 0
+        """
+        rows = self.rows(op, type_)
+        if self._rows is None or rows is None:
+            return (self._unported(op) if type_ == "f64" else _ported(op),)
+        name = f"{self.math}.{_computed(type_)}.{op}"
+        found = _applying(rows, reach, self._rows.together)
         if found is None:
             return ((Constant(f"{name}.none", math.inf, "assumed", "nothing is promised"), "ulp"),)
-        return tuple(_promise(f"{name}.{n}", c, reach, documented.source) for n, c in found)
+        kept = (replace(c, per=c.per if grown else 0.0) for _, c in found)
+        names = (f"{name}.{n}" for n, _ in found)
+        return tuple(
+            _promise(n, c, reach, self._rows.source) for n, c in zip(names, kept, strict=True)
+        )
+
+    def rows(self, op: str, type_: str) -> tuple[Claim, ...] | None:
+        """The claims of any arguments; None where tang's own function is called.
+
+        No language has a sigmoid: tang's kernels bring theirs.
+        """
+        if self._rows is None or (op == "sigmoid" and op not in self._rows.rows):
+            return None
+        return self._rows.claims(op, Type.F64 if type_ == "f64" else Type.F32)
+
+    def growth(self, op: str, type_: str) -> float:
+        """The ulps by which claims grow for each 1 of |x|."""
+        return max((c.per for c in self.rows(op, type_) or ()), default=0.0)
 
     @staticmethod
     def _unported(op: str) -> Promise:
@@ -76,21 +104,32 @@ class Functions:
         return Constant(f"c.f64.{op}", ulp, "assumed", source), "ulp"
 
 
+def _computed(type_: str) -> str:
+    """The format in which a function of another one is computed."""
+    return "f64" if type_ == "f64" else "f32"
+
+
 def _ported(op: str) -> Promise:
     provenance = "tested" if op == "atan2" else "exhaustive"
     source = "docs/maths.md: all f32 arguments" if op != "atan2" else "docs/maths.md: samples"
     return Constant(f"portable.f32.{op}", PORTABLE[op], provenance, source), "ulp"
 
 
-def _applying(rows: tuple[Claim, ...], reach: Reach) -> list[tuple[int, Claim]] | None:
-    """The claims whose domain meets the reach, up to one that holds all of it."""
-    found = []
+def _applying(
+    rows: tuple[Claim, ...], reach: Reach, together: bool
+) -> list[tuple[int, Claim]] | None:
+    """The claims whose domain meets the reach, up to one that holds all of it, or all `together`.
+
+    None where these do not hold all of it.
+    """
+    found, covered = [], False
     for n, row in enumerate(rows):
         if all(_meets(row, lo, hi) for lo, hi in reach):
             found.append((n, row))
-        if all(_covers(row, lo, hi) for lo, hi in reach):
-            return found
-    return None
+        covered = covered or all(_covers(row, lo, hi) for lo, hi in reach)
+        if covered and not together:
+            break
+    return found if covered else None
 
 
 def _meets(c: Claim, lo: float, hi: float) -> bool:

@@ -1,7 +1,8 @@
 """Accuracy of builtin functions: what languages promise, and what was measured, as data.
 
-Defines `Claim`, `DOCUMENTED`, `PORTABLE` and `Accuracy`. Relies on the types of the kernel IR. It
-measures nothing (`tang/device/functions.py` does) and judges nothing (the rung `expand` does).
+Defines `Claim`, `DOCUMENTED`, `LIBRARY`, `PORTABLE` and `Accuracy`. Relies on the types of the
+kernel IR. It measures nothing (`tang/device/functions.py` does) and judges nothing (the rung
+`expand` does).
 
 Errors are in ulps of the result's format at the true value. Documents mostly count from the
 correctly rounded result, so half an ulp is added to every claim by whoever applies it.
@@ -46,12 +47,15 @@ class Documented:
               promised of subnormal and non-finite arguments, and results below the smallest normal
               number may be anything between 0 and that
     doubles   claims for f64 where they differ
+    together  whether every claim whose domain is met counts, and each alone may be what holds: as
+              of several ways to compute a function
     """
 
     source: str
     rows: Mapping[str, tuple[Claim, ...]]
     ieee: bool = True
     doubles: Mapping[str, tuple[Claim, ...]] = field(default_factory=dict)
+    together: bool = False
 
     def claims(self, op: str, type_: Type) -> tuple[Claim, ...]:
         """The claims of a function over f32 or f64; narrower formats are computed in f32."""
@@ -103,6 +107,52 @@ DOCUMENTED: Final[Mapping[str, Documented]] = {
     ),
 }
 """By language."""
+
+_STEPS_OF_TANH: Final = 16.0
+"""In u: what 1 − 2/(exp(2x) + 1) is off by, at most, where it cancels and everywhere else."""
+
+
+def _overflown(limit: float, least: float) -> Claim:
+    """From −limit on exp(−x) may overflow, and 1/(1 + exp(−x)) is 0 instead of exp(x)."""
+    return Claim(absolute=least, low=-math.inf, high=-limit, signed=True)
+
+
+LIBRARY: Final = Documented(
+    source="the widest of the documents, and of ways to write it in rounded steps",
+    rows={
+        **_ulps(log=11, log2=11, sin=4, cos=4, erf=16, atan2=6),
+        "exp": (Claim(ulp=4, per=2),),
+        "exp2": (Claim(ulp=4, per=2),),
+        "tanh": (Claim(ulp=5), Claim(absolute=_STEPS_OF_TANH * 2.0**-24)),
+        "sigmoid": (Claim(ulp=15, per=2), _overflown(88.0, 2.0**-127)),
+    },
+    doubles={
+        "tanh": (Claim(ulp=5), Claim(absolute=_STEPS_OF_TANH * 2.0**-53)),
+        "sigmoid": (Claim(ulp=15, per=2), _overflown(709.0, 2.0**-1023)),
+    },
+    together=True,
+)
+"""What any decent library keeps, in f32 and in f64, however a kernel writes a function.
+
+Called is the widest that is documented: exp, exp2, log, log2 4 ulp and tanh 5 (Metal), sin, cos 4,
+atan2 6, erf 16, a quotient 2.5 and a root 3 (OpenCL, full profile; as the latter two are no
+functions they are in `certify_functions.DIVISION`). NumPy is within: its loops for f32 say exp 2.52
+and log 3.83 ulp (numpy/numpy#13134), sin and cos 1.49 (#13368), those of SVML 4 ulp, in f64 too
+(#19478); glibc's are within 2. Written in rounded steps, with u half an ulp of 1, an ulp at most 2u
+of its number, a relative error r thus at most r/u ulps, and 4.5 ulp at most 9u:
+
+exp      2^(x·log2 e): the constant and the product are off by u each, so the power by the factor
+         exp(2·|x|·u): 2·|x| ulps. exp2 as exp(x·ln 2) likewise
+log      log2(x)·ln 2: 9u of log2, u of the constant, u of the product: 11 ulps. log2 likewise
+sigmoid  s = 1/(1 + E), E = exp(−x) off by (9 + 2·|x|)u, of which s has the part 1 − s ≤ 1; the sum
+         adds u, the quotient 5u: 15 + 2·|x| ulps. Where E overflows s is 0
+tanh     t = 1 − q, q = 2/(E + 1), E = exp(2x) off by (9 + 4·|x|)u, of which q has the part
+         (1 + t)/2; the sum adds u, the quotient 5u, and the difference |t|·u, so t is off by
+         (1 − t²)/2·(9 + 4·|x|)·u + 6·(1 − t)·u + |t|·u, at most 14.1u (at x = −0.9), and 10.5u at
+         0, where there is no relative bound. (E − 1)/(E + 1) and 2·sigmoid(2x) − 1 are no worse
+
+Not covered: cos(x) as sin(x + π/2), whose sum is rounded by |x|·u; sigmoid(x) as (1 + tanh(x/2))/2,
+which cancels where x is far below 0; functions of narrower formats in steps of these formats."""
 
 
 PORTABLE: Final[dict[str, float]] = {
