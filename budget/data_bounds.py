@@ -6,7 +6,7 @@ rounding of the inputs: they are as the kernel stores them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,25 +14,25 @@ import numpy.typing as npt
 
 from tang.budget.report_samples import Setting, stored_everywhere
 from tang.emulator.any_order import any_order
-from tang.emulator.replay import replay
+from tang.emulator.replay import Replay, replay
 from tang.emulator.strict import STRICT
+from tang.ir.expr import REAL
 from tang.ir.view import Ref
 from tang.kernel.expand import expand_math
 from tang.kernel.lower import lower
 from tang.kernel.schedule import Schedule
 
 F64Array = npt.NDArray[np.float64]
+Bounds = Mapping[Ref, F64Array]
 
 
 def element_bounds(
-    setting: Setting,
-    schedule: Schedule,
-    refs: Collection[Ref],
-    *,
-    free: bool,
-    math: str = "portable",
-) -> Mapping[Ref, F64Array]:
-    """How far each element of real tensors may be from exact arithmetic; infinite where unknown.
+    setting: Setting, schedule: Schedule, *, free: bool, math: str = "portable"
+) -> Bounds:
+    """How far each element of every tensor may be from exact arithmetic; infinite where unknown.
+
+    0 at an infinity or NaN that no other order or library makes anything else, and of indices and
+    bools where no inexact value decides them.
 
     free  whether the kernel may add up its sums in any order, not in that of the schedule alone
     math  "portable" functions, or a language whose own ones the kernel uses
@@ -46,9 +46,17 @@ def element_bounds(
         sizes={},
         sanitize=False,
     )
-    names = {b.ref: b.name for b in plan.buffers if b.name in done.planes}
-    return {ref: _known(done.planes[names[ref]]) for ref in refs if ref in names}
+    sort = setting.graph.sort
+    return {
+        b.ref: _numbers(done, b.name, setting.exact[b.ref])
+        if sort(b.ref) is REAL
+        else np.where(done.doubts[b.name], np.inf, 0.0)
+        for b in plan.buffers
+        if b.ref is not None
+    }
 
 
-def _known(planes: Mapping[str, npt.NDArray[Any]]) -> F64Array:
-    return np.asarray(np.where(planes["taint"], np.inf, planes["bound"]), np.float64)
+def _numbers(done: Replay, name: str, exact: npt.NDArray[Any]) -> F64Array:
+    """The bounds of a buffer of reals; of what is no number in f64 they say that, or nothing."""
+    bound = np.where(done.doubts[name], np.inf, done.planes[name]["bound"])
+    return np.where((bound > 0) & ~np.isfinite(exact), np.inf, bound)

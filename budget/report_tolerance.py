@@ -1,7 +1,7 @@
 """The tolerance that a test of a kernel should use, derived instead of guessed.
 
-Defines `tolerances_of` and `kernel_for`. Relies on certificates by shape and by range, and on
-bounds of every element for given inputs. It compares nothing: `tang.testing` does.
+Defines `tolerances_of` and `kernel_for`. Relies on certificates by shape and by range, and on what
+`known_data` knows of every element for given inputs. It compares nothing: `tang.testing` does.
 
 A preset stands for a kernel of these formats that adds up sums in any order: with n terms the
 sequential sum has the largest bound of all orders, so every reduction is taken as one. A schedule
@@ -13,48 +13,31 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from tang.budget.data_bounds import element_bounds
 from tang.budget.emulation import folded
+from tang.budget.known_data import Known, Spans
 from tang.budget.precision import applied
-from tang.budget.report_case import work_of
 from tang.budget.report_cures import storage_of
 from tang.budget.report_inputs import Ranges
-from tang.budget.report_samples import Setting, setting_of, stored_inputs
-from tang.budget.report_terms import terms_of
-from tang.budget.tolerance import (
-    Tolerance,
-    allowed_by,
-    largest_of,
-    of_numbers,
-)
+from tang.budget.report_samples import setting_of, stored_inputs
+from tang.budget.tolerance import Tolerance, says_nothing
 from tang.emulator import certify, shape_bound
 from tang.emulator.any_order import any_order
 from tang.errors import BudgetError
 from tang.ir.bind import bind
 from tang.ir.expr import REAL
 from tang.ir.graph import Graph, Output
-from tang.ir.monoids import ALL, ANY, ARGMAX, ARGMIN, COUNT, MAX, MIN, SUM, product
-from tang.ir.view import Ref
 from tang.kernel.ir import F64
 from tang.kernel.schedule import Schedule, name_of
 
 Array = npt.NDArray[Any]
-F64Array = npt.NDArray[np.float64]
 
 WORK: Final = 2**24
 """Points and steps up to which data are replayed although a bound for more inputs says enough."""
-FREELY, FOLDS, WRITTEN = (
-    "sums in any order",
-    "sums in any order, other folds element after element",
-    "in the order of the schedule",
-)
-"""Of which orders a bound of data speaks."""
 
 
 def tolerances_of(
@@ -73,15 +56,16 @@ def tolerances_of(
             bounds of every element are taken from them
     ranges  of real inputs, for the kind "range"; without them those of the data
     math    "portable" functions, or a language whose own ones the kernel uses
-    A kind that allows more than the largest value of the data says nothing, and the next is tried.
+    A kind that lets zeros pass, or allows more than the largest value of the data, says nothing:
+    the next is tried. So it is where the data may leave a format, which bounds by shape leave out.
     Raises BudgetError for unknown functions.
     """
     any_order(math)
     bound = bind(graph, dict(sizes or {})) if graph.symbols else graph
     made, schedule = kernel_for(precision, bound)
     settings = [setting_of(made, stored_inputs(made, schedule, data)) for data in inputs]
-    spans = dict(ranges or {}) or _spans(made, settings)
-    maker = _Maker(made, schedule, settings, spans, bool(ranges), not is_written(precision), math)
+    known = Known(made, schedule, settings, not is_written(precision), math)
+    maker = _Maker(known, dict(ranges or {}) or known.spans, bool(ranges))
     return tuple(maker.of(o) for o in made.outputs)
 
 
@@ -101,52 +85,42 @@ def is_written(precision: object) -> bool:
     return written or str(precision).endswith(".json")
 
 
-def _spans(graph: Graph, settings: Sequence[Setting]) -> dict[str, tuple[float, float]]:
-    """The ranges of finite real inputs in the data."""
-    found: dict[str, tuple[float, float]] = {}
-    for i in graph.inputs:
-        arrays = [np.asarray(s.exact[Ref(i.name)]) for s in settings if i.sort is REAL]
-        if arrays and all(a.size and np.isfinite(a).all() for a in arrays):
-            found[i.name] = min(float(a.min()) for a in arrays), max(float(a.max()) for a in arrays)
-    return found
-
-
 @dataclass(eq=False)
 class _Maker:
-    """stated: whether `spans` came from the caller;  free: whether sums may have any order."""
+    """spans  ranges of inputs, of the caller (`stated`) or of the data;  known  of the data."""
 
-    graph: Graph
-    schedule: Schedule
-    settings: list[Setting]
-    spans: Mapping[str, tuple[float, float]]
+    known: Known
+    spans: Spans
     stated: bool
-    free: bool
-    math: str
+
+    def __post_init__(self) -> None:
+        self.graph, self.schedule, self.math = (
+            self.known.graph, self.known.schedule, self.known.math,
+        )  # fmt: skip
+        self.data = bool(self.known.settings)
 
     def of(self, output: Output) -> Tolerance:
         if self.graph.sort(output.ref) is not REAL:
-            why = ("indices and bools are exact",)
-            return Tolerance(output.name, "exact", "equality", derivation=why)
-        shape = self._judged(self._shape(output), output)
+            return self._decided(output)
+        shape = self._judged(self._within(self._shape(output), output), output)
         if shape.ok:
             return self._tightened(shape, output)
         ranged = self._range(output) if self.spans else None
-        if ranged is not None and (self.stated or not self.settings):
+        if ranged is not None and (self.stated or not self.data):
             ranged = self._judged(ranged, output)
             if ranged.ok:
                 return self._tightened(ranged, output)
-        if self.settings:
+        if self.data:
             return self._data(output, [t for t in (shape, ranged) if t is not None])
         reasons = (*shape.derivation, *(ranged.derivation if ranged else ()))
-        lines = (*reasons, "give inputs or ranges")
-        return Tolerance(output.name, shape.format, "none", derivation=lines)
+        return self._blank(output, *reasons, "give inputs or ranges")
 
-    # --- kinds ------------------------------------------------------------------------------------
+    # --- for more inputs than those at hand -------------------------------------------------------
 
     def _blank(self, output: Output, *why: str) -> Tolerance:
         return Tolerance(
             output.name, name_of(self.schedule.of(output.ref.node).storage), "none",
-            derivation=why, value=self._value(output),
+            derivation=why, value=self.known.value(output.ref),
             smallest=math.ldexp(1.0, storage_of(self.schedule, output.ref).emin),
         )  # fmt: skip
 
@@ -164,10 +138,19 @@ class _Maker:
         made = replace(
             self._blank(output), kind="shape", rtol=size if pure else 0.0,
             scale=0.0 if pure else size, atol=found.tau,
-            largest=float("nan") if pure else self._largest(output),
+            largest=float("nan") if pure else self.known.largest(output.ref),
             derivation=found.derivation or (moved if exact else ()),
         )  # fmt: skip
         return self._compared(made)
+
+    def _within(self, shape: Tolerance, output: Output) -> Tolerance:
+        """A bound by shape, where the data leave no format: of overflow it knows nothing."""
+        found = None if shape.kind == "none" else self.known.beyond(output.ref)
+        if found is None:
+            return shape
+        name = name_of(self.schedule.of(found.node).storage)
+        why = f"by shape: it leaves overflow out, and on these inputs {found.node} may leave {name}"
+        return self._blank(output, why)
 
     def _range(self, output: Output) -> Tolerance:
         try:
@@ -202,102 +185,83 @@ class _Maker:
             derivation=(*found.derivation, "and as much for the f64 results to compare with"),
         )  # fmt: skip
 
+    # --- for the data -----------------------------------------------------------------------------
+
+    def _decided(self, output: Output) -> Tolerance:
+        """Of indices and bools: equality, where nothing inexact decides them."""
+        blank = Tolerance(output.name, "exact", "none")
+        for spans in (None, self.spans) if self.spans else (None,):
+            if self._decides_exactly(output, spans):
+                return replace(blank, kind="equality", derivation=("no inexact number decides it",))
+        if not self.data:
+            why = ("inexact numbers decide it, perhaps near a border", "give inputs")
+            return replace(blank, derivation=why)
+        line = "inexact numbers decide it, on these inputs away from their borders"
+        found = replace(blank, kind="data", derivation=(line,))
+        return self._of_known(blank, self.known.least(output.ref, ()), found)
+
+    def _decides_exactly(self, output: Output, spans: Spans | None) -> bool:
+        try:
+            made = certify(self.graph, self.schedule, {}, spans, math=self.math)
+        except BudgetError:
+            return False
+        return made.bound(output.ref.node, output.ref.output).error == 0
+
     def _data(self, output: Output, others: Sequence[Tolerance]) -> Tolerance:
         """What the data and all that holds for more inputs allow together."""
-        exact = [s.exact[output.ref] for s in self.settings]
         reasons = tuple(line for t in others for line in t.derivation)
-        if all(e.size and not np.isfinite(e).any() for e in exact):
-            return self._blank(output, *reasons, "by data: no element is a number in f64")
-        bounds = [self._least(k, output, others) for k in range(len(self.settings))]
-        unknown = sum(int(np.isinf(b).sum()) for b in bounds)
-        if unknown:
-            total = sum(b.size for b in bounds)
-            why = f"by data: the running bound of {unknown} of {total} elements is infinite"
-            return self._blank(output, *reasons, why)
-        most = _most(bounds)
-        line = f"by data: at most {most:.3g} on the inputs at hand, {self.order}"
-        found = replace(
-            self._blank(output), kind="data", atol=most, tight=most, order=self.order,
-            derivation=(*reasons, line), bound=bounds[0],
-        )  # fmt: skip
-        return self._judged(found, output)
+        bounds = self.known.least(output.ref, others)
+        line = self._line(bounds)
+        if not any(np.isfinite(e).any() for e in self.known.exact(output.ref)):
+            line = f"by data: no element is a number, {self.known.order}"
+        blank = self._blank(output, *reasons)
+        found = replace(blank, kind="data", atol=_most(bounds), derivation=(*reasons, line))
+        return self._judged(self._of_known(blank, bounds, found), output, bounds)
 
     def _tightened(self, found: Tolerance, output: Output) -> Tolerance:
-        """With the bounds of the data too, where these take no long time."""
-        if not self.settings or len(self.settings) * work_of(self.graph) > WORK:
+        """With the bounds of the data too, where these take no long time or are needed."""
+        numbers = all(np.isfinite(e).all() for e in self.known.exact(output.ref))
+        if not self.data or (numbers and self.known.work > WORK):
             return found
-        bounds = [self._least(k, output, [found]) for k in range(len(self.settings))]
-        line = f"by data: at most {_most(bounds):.3g} on the inputs at hand, {self.order}"
+        bounds = self.known.least(output.ref, [found])
         exact = not (found.rtol or found.scale or found.atol)
-        return replace(
-            found, tight=_most(bounds), order=self.order, bound=bounds[0],
-            derivation=found.derivation if exact else (*found.derivation, line),
+        more = () if exact else (self._line(bounds),)
+        both = replace(found, derivation=(*found.derivation, *more))
+        return self._of_known(self._blank(output, *found.derivation), bounds, both)
+
+    def _line(self, bounds: Sequence[Array]) -> str:
+        return f"by data: at most {_most(bounds):.3g} on the inputs at hand, {self.known.order}"
+
+    def _of_known(self, blank: Tolerance, bounds: Sequence[Array], found: Tolerance) -> Tolerance:
+        """What was found, with the bounds of every element; nothing, where one has none."""
+        unknown = sum(int(np.isinf(b).sum()) for b in bounds)
+        kept = replace(
+            blank if unknown else found,
+            tight=_most(bounds), order=self.known.order, bound=bounds[0], unknown=unknown,
         )  # fmt: skip
+        if not unknown:
+            return kept
+        total = sum(b.size for b in bounds)
+        why = (
+            f"by data: {unknown} of {total} elements have no bound: within it another kernel may "
+            "decide otherwise, overflow or leave the domain of a function"
+        )
+        return replace(kept, derivation=(*kept.derivation, why))
 
-    def _judged(self, found: Tolerance, output: Output) -> Tolerance:
-        """With a word of it where it allows more than the largest value of the data."""
-        if found.kind == "none" or not self.settings:
+    def _judged(
+        self, found: Tolerance, output: Output, bounds: Sequence[Array] | None = None
+    ) -> Tolerance:
+        """With a word of it where it says nothing of the data."""
+        if found.kind == "none" or not self.data:
             return found
-        most = found.tight
-        if found.kind != "data":
-            most = _most([self._allowed(k, output, found) for k in range(len(self.settings))])
-        if not found.says_nothing(most, found.value):
+        allowed = self.known.allowed(output.ref, found) if bounds is None else bounds
+        if not says_nothing(allowed, self.known.exact(output.ref), found.smallest):
             return found
-        why = f"{most:.3g} is larger than the largest value, {found.value:.3g}: it says nothing"
+        told = replace(found, tight=_most(allowed)).vacuity("")
         if found.kind == "shape":  # where its T is not shown, its parts are of no interest
-            return replace(found, vacuous=True, derivation=(f"by shape: {why}",))
-        return replace(found, vacuous=True, derivation=(*found.derivation, why))
-
-    # --- elements ---------------------------------------------------------------------------------
-
-    @cached_property
-    def order(self) -> str:
-        """Of which orders of summation bounds of data speak."""
-        if not self.free and self.math == "portable":
-            return WRITTEN
-        plain = all(_in_any_order(n.monoid) for n in self.graph.nodes)
-        return FREELY if plain else FOLDS
-
-    @cached_property
-    def _bounds(self) -> list[Mapping[Ref, F64Array]]:
-        refs = [o.ref for o in self.graph.outputs]
-        return [
-            element_bounds(s, self.schedule, refs, free=self.free, math=self.math)
-            for s in self.settings
-        ]
-
-    def _least(self, k: int, output: Output, others: Sequence[Tolerance]) -> F64Array:
-        """The least that is known to hold of every element of a set of inputs."""
-        found = self._bounds[k].get(output.ref, np.asarray(np.inf))
-        for t in others:
-            if t.kind != "none":
-                found = np.fmin(found, self._allowed(k, output, t))
-        return of_numbers(found, self.settings[k].exact[output.ref])
-
-    def _allowed(self, k: int, output: Output, t: Tolerance) -> F64Array:
-        terms = self._terms[k][output.ref] if t.scale else None
-        return allowed_by(t, self.settings[k].exact[output.ref], terms)
-
-    @cached_property
-    def _terms(self) -> list[Mapping[Ref, Array]]:
-        return [terms_of(s.graph, s.exact, through=True) for s in self.settings]
-
-    def _largest(self, output: Output) -> float:
-        """The largest T on the inputs at hand, where it is a number."""
-        found = [t[output.ref][np.isfinite(t[output.ref])] for t in self._terms]
-        return max((float(np.max(t, initial=0.0)) for t in found), default=float("nan"))
-
-    def _value(self, output: Output) -> float:
-        """The largest |f64| on the inputs at hand, of numbers."""
-        found = [largest_of(s.exact[output.ref]) for s in self.settings]
-        return max(found, default=float("nan"))
-
-
-def _in_any_order(monoid: object) -> bool:
-    """Whether bounds of a fold speak of every order."""
-    if monoid is None or monoid in (SUM, MAX, MIN, COUNT, ANY, ALL, ARGMAX, ARGMIN):
-        return True
-    return any(monoid == product(*[SUM] * n) for n in range(2, 9))
+            return replace(found, vacuous=True, derivation=(f"by shape: {told}: it says nothing",))
+        lines = (*found.derivation, f"{told}: it says nothing")
+        return replace(found, vacuous=True, derivation=lines)
 
 
 def _most(bounds: Sequence[Array]) -> float:

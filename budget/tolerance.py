@@ -1,11 +1,12 @@
 """A tolerance of a test, as a value: what it allows, of which inputs, and why.
 
-Defines `Tolerance`, `allowed_by`, `largest_of` and `of_numbers`. Relies on NumPy alone. It derives
-nothing: `report_tolerance` does.
+Defines `Tolerance`, `allowed_by`, `says_nothing`, `largest_of` and `of_numbers`. Relies on NumPy
+alone. It derives nothing: `report_tolerance` does.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -34,16 +35,19 @@ _SCOPE: Final = {
 class Tolerance:
     """|actual − f64| ≤ rtol·|f64| + scale·T + atol for one output; equality for indices and bools.
 
-    kind        "equality"; "shape": for all inputs that overflow nowhere; "range": for all inputs
-                within ranges; "data": for the inputs that were given; "none": nothing is known
+    kind        "equality": of indices and bools, for all inputs; "shape": for all that overflow
+                nowhere; "range": for all within ranges; "data": for the inputs that were given;
+                "none": too little is known
     scale       c·u;  largest  T on the inputs at hand, NaN without any
     derivation  how it came about, line by line
     value       the largest |f64| on the inputs at hand, NaN without any
-    vacuous     whether it is larger than that: such a tolerance tests nothing
+    vacuous     whether zeros would pass, or it is larger than that: it tests nothing
     tight       the largest of `bound`, which is what all that is known of the inputs at hand allows
-                of each element of the first set of them; NaN and None where that was not asked
+                of each element of the first set of them, infinite where nothing is known; NaN and
+                None where that was not asked
     order       of which orders of summation these speak
-    smallest    normal number of the format: no value is small enough to make less of no use
+    unknown     how many elements of the inputs at hand have no bound
+    smallest    normal number of the format: what may pass for a zero
     """
 
     output: str
@@ -58,6 +62,7 @@ class Tolerance:
     vacuous: bool = False
     tight: float = float("nan")
     order: str = ""
+    unknown: int = 0
     smallest: float = 0.0
     bound: Array | None = field(default=None, repr=False, compare=False)
 
@@ -77,20 +82,19 @@ class Tolerance:
         order = f", {self.order}" if self.kind == "data" and self.order else ""
         return _SCOPE.get(self.kind, "") + order
 
-    def says_nothing(self, allowed: float, value: float) -> bool:
-        """Whether zeros would pass where so much is allowed and the largest value is this."""
-        return not allowed <= max(value, self.smallest)
-
     def vacuity(self, source: str) -> str:
-        """That it says nothing of inputs, and why."""
-        return f"{self.tight:.3g} is larger than the largest value, {self.value:.3g} on {source}"
+        """That it says nothing of some inputs, and why."""
+        on = f" on {source}" if source else ""
+        if self.tight <= self.value:
+            return f"no value{on} is larger than what is allowed of it, at most {self.tight:.3g}"
+        return f"{self.tight:.3g} is larger than the largest value, {self.value:.3g}{on}"
 
     def formula(self) -> str:
         """What is allowed, in a line."""
-        if self.kind == "equality":
-            return "actual == expected"
         if self.kind == "none":
             return "no tolerance can be derived"
+        if self.format == "exact":
+            return "actual == expected"
         parts = [f"{self.rtol:.3g} |f64|"] if self.rtol else []
         parts += [f"{self.scale:.3g} T"] if self.scale else []
         parts += [f"{self.atol:.3g}"] if self.atol or not parts else []
@@ -100,7 +104,7 @@ class Tolerance:
         """The tolerance as JSON takes it."""
         names = (
             "output", "format", "kind", "rtol", "scale", "atol", "largest", "plain", "value",
-            "vacuous", "tight", "order",
+            "vacuous", "tight", "order", "unknown",
         )  # fmt: skip
         found: dict[str, object] = {n: getattr(self, n) for n in names}
         shown = {
@@ -112,8 +116,25 @@ class Tolerance:
         }  # fmt: skip
 
 
+def says_nothing(allowed: Sequence[Array], exact: Sequence[Array], smallest: float) -> bool:
+    """Whether zeros would pass that are wrong, or more is allowed than the largest value.
+
+    allowed   of every element of sets of results;  exact  the results in f64
+    smallest  what may be allowed where all results are 0: the smallest normal number of the format
+    """
+    numbers = [np.isfinite(e) for e in exact]
+    sizes = [np.abs(e[n]) for e, n in zip(exact, numbers, strict=True)]
+    rooms = [a[n] for a, n in zip(allowed, numbers, strict=True)]
+    largest = max((float(np.max(s, initial=0.0)) for s in sizes), default=0.0)
+    most = max((float(np.max(r, initial=0.0)) for r in rooms), default=0.0)
+    if largest == 0:
+        return not most <= smallest
+    zeros = all((s <= r).all() for s, r in zip(sizes, rooms, strict=True))
+    return zeros or not most <= largest
+
+
 def of_numbers(bounds: Array, exact: Array) -> F64Array:
-    """Bounds of the elements that are numbers; nothing is allowed of the others."""
+    """Bounds of the elements that are numbers; the others must be the same."""
     return np.asarray(np.where(np.isfinite(exact), bounds, 0.0), np.float64)
 
 

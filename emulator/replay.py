@@ -45,6 +45,7 @@ class Replay:
 
     planes    per buffer of a float type what its domain knows, by plane: "value", and "err", or
               "shadow" and "bound"; "taint" where a doubtful decision was involved
+    doubts    per buffer of any type where a doubtful decision was involved, if the domain tracks it
     written   per buffer which elements were written by some launch
     """
 
@@ -53,6 +54,7 @@ class Replay:
     findings: tuple[Finding, ...]
     decisions: tuple[Decision, ...]
     planes: dict[str, dict[str, Array]] = field(repr=False)
+    doubts: dict[str, Array] = field(repr=False)
     written: dict[str, Array] = field(repr=False)
 
 
@@ -304,6 +306,7 @@ class _Session:
             findings=self.journal.findings,
             decisions=self.journal.decisions,
             planes={n: self._planes(m) for n, m in memory.items() if m.type.is_float},
+            doubts={n: _shaped(m, m.taint) for n, m in memory.items() if m.taint is not None},
             written={n: _shaped(m, m.written) for n, m in memory.items()},
         )
 

@@ -7,8 +7,8 @@ Defines `assert_within`. Relies on `tang.budget` for the derivation and on the e
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,7 @@ def assert_within(
     budget: object = None,
     sizes: Mapping[str, int] | None = None,
     math: str = "portable",
+    doubtful: Literal["refuse", "skip"] = "refuse",
 ) -> None:
     """Raise AssertionError unless results of a kernel are what its program allows.
 
@@ -42,12 +43,16 @@ def assert_within(
     budget     an ErrorBudget, or a mapping of them by output, instead of the derived tolerance
     sizes      of symbolic extents, where there are no inputs
     math       "portable", or the language whose own functions the kernel uses
+    doubtful   what to do with elements of which nothing is known, since another right kernel may
+               decide otherwise there, or overflow: "refuse" the test, or "skip" these alone
     The message names the output, the element, both values, what is allowed and its derivation.
     With `inputs` an element is allowed the least of all that is known to hold: for all inputs, for
     those in their ranges, and for them alone. Raises BudgetError where no tolerance can be derived
-    or it is larger than the largest value expected, GraphError for inputs that do not fit.
+    or zeros would pass, GraphError for inputs that do not fit.
     """
-    test = _Test(require_graph(graph), precision, inputs, budget, sizes or {}, math)
+    if doubtful not in ("refuse", "skip"):
+        raise BudgetError(f'doubtful is "refuse" or "skip", not {doubtful!r}')
+    test = _Test(require_graph(graph), precision, inputs, budget, sizes or {}, math, doubtful)
     got = _by_output(actual, graph, "actual")
     want = test.expected() if expected is None else _by_output(expected, graph, "expected")
     for o in graph.outputs:
@@ -93,6 +98,7 @@ class _Test:
     budget: object
     sizes: Mapping[str, int]
     math: str
+    doubtful: str
     setting: Any = None
     tolerances: Any = None
 
@@ -126,6 +132,18 @@ class _Test:
         if setting is None:
             raise BudgetError("give expected=, or inputs= to compute it from")
         return {o.name: np.asarray(setting.exact[o.ref]) for o in setting.graph.outputs}
+
+    def derived(self, output: str) -> Any:  # noqa: ANN401 - a Tolerance of tang.budget
+        """The tolerance of an output."""
+        from tang.budget.report_tolerance import tolerances_of
+
+        setting = self.exact()
+        if self.tolerances is None:
+            self.tolerances = tolerances_of(
+                self.graph, self.precision, sizes=self.sizes_now(),
+                inputs=[] if setting is None else [setting.inputs], math=self.math,
+            )  # fmt: skip
+        return next(t for t in self.tolerances if t.output == output)
 
     def terms_of(self, output: str, *, through: bool) -> Array | None:
         """T of an output; None without inputs."""
@@ -168,75 +186,101 @@ def _compare(name: str, actual: Array, expected: Array, test: _Test) -> None:
     kinds = {sort} if sort == "real" and _kind(expected) == "index" else {sort, _kind(expected)}
     if kinds != {_kind(actual)}:
         raise AssertionError(f"{name} holds {actual.dtype}, expected {sort}s")
+    found = _allowed(name, sort, expected, test)
     if sort != "real":
-        wrong = np.asarray(actual != expected)
-        _raise(name, wrong, actual, expected, np.zeros(wrong.shape), ("they must be equal",))
+        wrong = found.judged & np.asarray(actual != expected)
+        _raise(name, wrong, actual, expected, found)
         return
     a, e = actual.astype(np.float64), expected.astype(np.float64)
-    allowed, derivation, percentile = _allowed(name, e, test)
     with np.errstate(all="ignore"):
-        near = np.abs(a - e) <= allowed
+        near = np.abs(a - e) <= found.room
     finite = np.isfinite(a) & np.isfinite(e)
     same = (a == e) | (np.isnan(a) & np.isnan(e))
-    wrong = ~(same | (finite & near))
+    wrong = found.judged & ~(same | (finite & near))
     lost = wrong & ~finite
-    if not lost.any() and wrong.sum() * 100 <= (100 - percentile) * wrong.size:
+    if not lost.any() and wrong.sum() * 100 <= (100 - found.percentile) * wrong.size:
         return
-    _raise(name, lost if lost.any() else wrong, a, e, allowed, derivation)
+    _raise(name, lost if lost.any() else wrong, a, e, found)
 
 
-def _allowed(name: str, expected: Array, test: _Test) -> tuple[Array, tuple[str, ...], float]:
-    """What is allowed at every element, why, and of how many elements it is asked."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Allowed:
+    """What is allowed of every element, and why.
+
+    judged      whether it is asked of an element at all
+    percentile  of how many, in percent
+    """
+
+    room: Array
+    why: tuple[str, ...]
+    judged: Array | bool = True
+    percentile: float = 100.0
+
+
+def _allowed(name: str, sort: str, expected: Array, test: _Test) -> _Allowed:
     if test.budget is not None:
+        if sort != "real":
+            return _Allowed(np.zeros(expected.shape), ("they must be equal",))
         return _budgeted(name, expected, test)
-    from tang.budget.report_tolerance import tolerances_of
-    from tang.budget.tolerance import CURE, allowed_by
+    from tang.budget.tolerance import allowed_by
 
-    if expected.size and not np.isfinite(expected).any():
-        return np.zeros(expected.shape), ("no element expected is a number",), 100.0
-    setting = test.exact()
-    if test.tolerances is None:
-        test.tolerances = tolerances_of(
-            test.graph, test.precision, sizes=test.sizes_now(),
-            inputs=[] if setting is None else [setting.inputs], math=test.math,
-        )  # fmt: skip
-    tolerance = next(t for t in test.tolerances if t.output == name)
+    tolerance = test.derived(name)
     if tolerance.kind == "none":
-        why = "; ".join(tolerance.derivation)
-        raise BudgetError(
-            f"no tolerance of {name!r} can be derived ({why}): {CURE}, or pass a budget="
-        )
+        tolerance = _of_some(tolerance, test)
     terms = test.terms_of(name, through=True) if tolerance.scale else None
-    allowed = allowed_by(tolerance, expected, terms)
-    _refuse_vacuous(name, allowed, expected, tolerance, test)
+    room = allowed_by(tolerance, expected, terms)
+    judged = np.isfinite(room) if tolerance.unknown else np.ones(room.shape, np.bool_)
+    if sort != "real":
+        return _Allowed(room, ("they must be equal", *tolerance.derivation), judged)
+    _refuse_vacuous(room[judged], expected[judged], tolerance, test)
     first = f"{tolerance.formula()}   {tolerance.scope}".rstrip()
-    return allowed, (first, *tolerance.derivation), 100.0
+    return _Allowed(room, (first, *tolerance.derivation), judged)
+
+
+def _of_some(
+    tolerance: Any,  # noqa: ANN401 - a Tolerance of tang.budget
+    test: _Test,
+) -> Any:  # noqa: ANN401 - likewise
+    """A tolerance of the elements that have a bound, if that will do; else BudgetError."""
+    from tang.budget.tolerance import CURE
+
+    known = tolerance.bound
+    some = known is not None and bool(np.isfinite(known).any())
+    if some and test.doubtful == "skip":
+        most, skipped = known[np.isfinite(known)].max(), f"{tolerance.unknown} are not judged"
+        return replace(
+            tolerance, kind="data", atol=float(most), derivation=(*tolerance.derivation, skipped)
+        )
+    cure = CURE if tolerance.format != "exact" else "take finer accumulators or other inputs"
+    cure += ', or judge the others with doubtful="skip"' if some else ""
+    cure += ", or pass a budget=" if tolerance.format != "exact" else ""
+    why = "; ".join(tolerance.derivation)
+    raise BudgetError(f"no tolerance of {tolerance.output!r} can be derived ({why}): {cure}")
 
 
 def _refuse_vacuous(
-    name: str,
-    allowed: Array,
+    room: Array,
     expected: Array,
     tolerance: Any,  # noqa: ANN401 - a Tolerance of tang.budget
     test: _Test,
 ) -> None:
-    """BudgetError where more is allowed than the largest value expected: zeros would pass."""
-    from tang.budget.tolerance import CURE, largest_of
+    """BudgetError where zeros would pass, or more is allowed than the largest value expected."""
+    from tang.budget.tolerance import CURE, largest_of, says_nothing
 
-    numbers = np.isfinite(expected)
-    most, value = float(np.max(allowed[numbers], initial=0.0)), largest_of(expected)
-    if not tolerance.says_nothing(most, value):
+    if not says_nothing([room], [expected], tolerance.smallest):
         return
+    most = float(np.max(room[np.isfinite(expected)], initial=0.0))
+    value = largest_of(expected)
     data = "" if test.inputs is not None else "pass inputs=, from which more is known, or "
     why = "; ".join(tolerance.derivation)
     raise BudgetError(
-        f"the tolerance of {name!r} says nothing: it allows {most:.3g}, and the largest value "
-        f"expected is {value:.3g}, so that zeros would pass ({why}): {data}{CURE}, "
+        f"the tolerance of {tolerance.output!r} says nothing: it allows {most:.3g}, and the "
+        f"largest value expected is {value:.3g}, so that zeros would pass ({why}): {data}{CURE}, "
         "or pass a budget="
     )
 
 
-def _budgeted(name: str, expected: Array, test: _Test) -> tuple[Array, tuple[str, ...], float]:
+def _budgeted(name: str, expected: Array, test: _Test) -> _Allowed:
     from tang.budget.report_cures import storage_of
     from tang.budget.report_tolerance import kernel_for
     from tang.emulator.budget import budgets_from, tolerance
@@ -247,7 +291,7 @@ def _budgeted(name: str, expected: Array, test: _Test) -> tuple[Array, tuple[str
     ref = next(o.ref for o in test.graph.outputs if o.name == name)
     budget = budgets.of_output(name, ref.node)
     if budget is None:
-        return np.full(expected.shape, np.inf), ("no budget asks anything of it",), 100.0
+        return _Allowed(np.full(expected.shape, np.inf), ("no budget asks anything of it",))
     sizes = dict(test.sizes_now())
     graph, schedule = kernel_for(test.precision, bind(test.graph, sizes) if sizes else test.graph)
     ref = next(o.ref for o in graph.outputs if o.name == name)
@@ -255,7 +299,7 @@ def _budgeted(name: str, expected: Array, test: _Test) -> tuple[Array, tuple[str
     if budget.c and terms is None:
         raise BudgetError("a budget with c needs T, the sum of |terms|: pass inputs=")
     allowed = tolerance(expected, budget, storage_of(schedule, ref), terms)
-    return allowed, (f"the budget {budget}",), budget.percentile
+    return _Allowed(allowed, (f"the budget {budget}",), percentile=budget.percentile)
 
 
 def _kind(array: Array) -> str:
@@ -269,8 +313,7 @@ def _raise(
     wrong: npt.NDArray[np.bool_],
     actual: Array,
     expected: Array,
-    allowed: Array,
-    derivation: tuple[str, ...],
+    found: _Allowed,
 ) -> None:
     """The error for the worst element, if there is a wrong one."""
     if not wrong.any():
@@ -278,13 +321,13 @@ def _raise(
     with np.errstate(all="ignore"):
         gap = np.abs(np.asarray(actual, np.float64) - np.asarray(expected, np.float64))
         worse = np.where(
-            wrong, np.where(np.isnan(gap), np.inf, gap / np.maximum(allowed, 5e-324)), -1
+            wrong, np.where(np.isnan(gap), np.inf, gap / np.maximum(found.room, 5e-324)), -1
         )
     at = np.unravel_index(int(np.argmax(worse)), worse.shape)
     place = f"[{', '.join(str(int(i)) for i in at)}]" if at else ""
-    lines = "".join(f"\n  {line}" for line in derivation)
+    lines = "".join(f"\n  {line}" for line in found.why)
     raise AssertionError(
         f"{name}{place} is {actual[at]!s}, expected {expected[at]!s}: {gap[at]:.3g} apart, "
-        f"{allowed[at]:.3g} allowed; {int(wrong.sum())} of {wrong.size} elements are over\n"
+        f"{found.room[at]:.3g} allowed; {int(wrong.sum())} of {wrong.size} elements are over\n"
         f"derivation:{lines}"
     )

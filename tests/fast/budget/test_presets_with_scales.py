@@ -95,6 +95,9 @@ def test_tolerances_know_scales_by_the_data():
     (found,) = tolerances_of(product(), "mxfp8-e4m3", inputs=[DATA])
     (plain,) = tolerances_of(product(), "fp8-e4m3", inputs=[DATA])
     assert (found.kind, found.format) == ("data", "bf16")
+    assert plain.derivation[0].endswith("on these inputs y may leave e4m3fn")
+    small = {n: a / np.abs(a).max() for n, a in DATA.items()}
+    (plain,) = tolerances_of(product(), "fp8-e4m3", inputs=[small])
     assert plain.kind == "shape"
     assert any("may divide by zero" in line for line in found.derivation)
     got = np.asarray(emulate(product(), DATA, "mxfp8-e4m3")["y"], np.float64)

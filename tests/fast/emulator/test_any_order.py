@@ -41,8 +41,8 @@ def in_order(graph, schedule, order):
 def bounds_and_setting(graph, schedule, data, *, free=True, math="portable"):
     """The setting of data as they are stored, and the bound of every real output."""
     setting = setting_of(graph, stored_inputs(graph, schedule, data))
-    refs = [o.ref for o in graph.outputs if graph.sort(o.ref) is REAL]
-    return setting, element_bounds(setting, folded(schedule), refs, free=free, math=math)
+    bounds = element_bounds(setting, folded(schedule), free=free, math=math)
+    return setting, {o.ref: bounds[o.ref] for o in graph.outputs if graph.sort(o.ref) is REAL}
 
 
 @pytest.mark.parametrize(("program", "formats"), CASES, ids=["-".join(c) for c in CASES])

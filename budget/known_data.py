@@ -1,0 +1,168 @@
+"""What is known of every element of a program's results on sets of data at hand.
+
+Defines `Known`, which computes each of its parts once, when it is asked. Relies on f64 results, on
+T, on bounds by replay and on certificates for ranges. It derives no tolerance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tang.budget.data_bounds import Bounds, element_bounds
+from tang.budget.overflow import beyond, fits_by_ranges, fits_by_terms
+from tang.budget.report_case import work_of
+from tang.budget.report_samples import Setting
+from tang.budget.report_terms import terms_of
+from tang.budget.tolerance import Tolerance, allowed_by, largest_of
+from tang.emulator import Certificate, certify
+from tang.errors import BudgetError
+from tang.ir.expr import REAL
+from tang.ir.graph import Graph
+from tang.ir.monoids import ALL, ANY, ARGMAX, ARGMIN, COUNT, MAX, MIN, SUM, product
+from tang.ir.view import Ref
+from tang.kernel.schedule import Schedule
+
+Array = npt.NDArray[Any]
+F64Array = npt.NDArray[np.float64]
+Spans = Mapping[str, tuple[float, float]]
+
+FREELY, FOLDS, WRITTEN = (
+    "sums in any order",
+    "sums in any order, other folds element after element",
+    "in the order of the schedule",
+)
+"""Of which orders a bound of data speaks."""
+
+
+@dataclass(eq=False)
+class Known:
+    """graph and schedule as of `kernel_for`, and the data as they are stored, with f64 results.
+
+    free  whether sums may have any order, or the schedule's alone;  math  whose functions these are
+    """
+
+    graph: Graph
+    schedule: Schedule
+    settings: Sequence[Setting]
+    free: bool
+    math: str
+
+    @property
+    def work(self) -> int:
+        """Points and steps of all sets."""
+        return len(self.settings) * work_of(self.graph)
+
+    @cached_property
+    def order(self) -> str:
+        """Of which orders of summation `bounds` speak."""
+        if not self.free and self.math == "portable":
+            return WRITTEN
+        return FREELY if all(_in_any_order(n.monoid) for n in self.graph.nodes) else FOLDS
+
+    # --- values -----------------------------------------------------------------------------------
+
+    def exact(self, ref: Ref) -> list[Array]:
+        """The f64 results of every set."""
+        return [s.exact[ref] for s in self.settings]
+
+    def value(self, ref: Ref) -> float:
+        """The largest |f64| of numbers; NaN without data."""
+        return max((largest_of(e) for e in self.exact(ref)), default=float("nan"))
+
+    @cached_property
+    def terms(self) -> list[Mapping[Ref, Array]]:
+        """T of every tensor."""
+        return [terms_of(s.graph, s.exact, through=True) for s in self.settings]
+
+    def largest(self, ref: Ref) -> float:
+        """The largest T, where it is a number; NaN without data."""
+        found = [t[ref][np.isfinite(t[ref])] for t in self.terms]
+        return max((float(np.max(t, initial=0.0)) for t in found), default=float("nan"))
+
+    @cached_property
+    def spans(self) -> dict[str, tuple[float, float]]:
+        """The ranges of the real inputs all of whose elements are finite."""
+        found: dict[str, tuple[float, float]] = {}
+        for i in self.graph.inputs:
+            arrays = [np.asarray(e) for e in self.exact(Ref(i.name)) if i.sort is REAL]
+            if arrays and all(a.size and np.isfinite(a).all() for a in arrays):
+                found[i.name] = (
+                    min(float(a.min()) for a in arrays),
+                    max(float(a.max()) for a in arrays),
+                )
+        return found
+
+    # --- bounds -----------------------------------------------------------------------------------
+
+    @cached_property
+    def bounds(self) -> list[Bounds]:
+        """By replay, of the kernel's own orders."""
+        return [self._replayed(s, self.free) for s in self.settings]
+
+    @cached_property
+    def _anyhow(self) -> list[Bounds]:
+        """By replay, for sums in any order."""
+        if self.free or self.math != "portable":
+            return self.bounds
+        return [self._replayed(s, True) for s in self.settings]
+
+    def _replayed(self, setting: Setting, free: bool) -> Bounds:
+        return element_bounds(setting, self.schedule, free=free, math=self.math)
+
+    def allowed(self, ref: Ref, t: Tolerance) -> list[F64Array]:
+        """What a tolerance for more inputs than these allows of every element."""
+        terms = [m[ref] for m in self.terms] if t.scale else [None for _ in self.settings]
+        pairs = zip(self.exact(ref), terms, strict=True)
+        return [allowed_by(t, e, own) for e, own in pairs]
+
+    def least(self, ref: Ref, others: Sequence[Tolerance]) -> list[F64Array]:
+        """The least that is known to hold of every element, infinite where nothing is.
+
+        What is no number in f64 must be the same, or is unknown: only replay tells.
+        """
+        found = [b[ref] for b in self.bounds]
+        for t in others:
+            if t.kind != "none":
+                pairs = zip(found, self.allowed(ref, t), self.exact(ref), strict=True)
+                found = [np.where(np.isfinite(e), np.fmin(b, a), b) for b, a, e in pairs]
+        return found
+
+    # --- overflow ---------------------------------------------------------------------------------
+
+    def beyond(self, ref: Ref) -> Ref | None:
+        """A tensor that a result is made of and that may leave its format on the data."""
+        if not self.settings or self._fits(ref):
+            return None
+        pairs = zip(self.settings, self._anyhow, strict=True)
+        found = (beyond(self.graph, self.schedule, s.exact, b, ref) for s, b in pairs)
+        return next((r for r in found if r is not None), None)
+
+    def _fits(self, ref: Ref) -> bool:
+        """Whether it is known without replay that no tensor leaves its format."""
+        inputs = {i.name for i in self.graph.inputs if i.sort is REAL}
+        ranged = self._certified(self.spans) if inputs <= self.spans.keys() else None
+        if ranged is not None and fits_by_ranges(self.graph, ranged, ref):
+            return True
+        shape = self._certified(None)
+        return shape is not None and all(
+            fits_by_terms(self.graph, self.schedule, shape, t, ref) for t in self.terms
+        )
+
+    def _certified(self, spans: Spans | None) -> Certificate | None:
+        try:
+            return certify(self.graph, self.schedule, {}, spans, math=self.math)
+        except BudgetError:
+            return None
+
+
+def _in_any_order(monoid: object) -> bool:
+    """Whether bounds of a fold speak of every order."""
+    if monoid is None or monoid in (SUM, MAX, MIN, COUNT, ANY, ALL, ARGMAX, ARGMIN):
+        return True
+    return any(monoid == product(*[SUM] * n) for n in range(2, 9))
