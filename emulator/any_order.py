@@ -67,9 +67,12 @@ def _is_product(x: Any) -> bool:  # noqa: ANN401 - Shadowed or Summed
 
 
 def _sums(x: Any) -> Sums:  # noqa: ANN401 - Shadowed or Summed
-    """What is added up in a value: itself, where it is no sum."""
+    """What is added up in a value: itself, where it is no sum. An infinity adds no size."""
     found = getattr(x, "sums", None)
-    return (x.bound, 0.0, np.abs(x.shadow) + x.bound, np.inf) if found is None else found
+    if found is not None:
+        return found
+    size = np.where(np.isfinite(x.shadow), np.abs(x.shadow) + x.bound, 0.0)
+    return x.bound, 0.0, size[()], np.inf
 
 
 def _around(
@@ -107,20 +110,21 @@ def _add(type_: Type) -> Callable[..., Summed]:
         nothing = ((a.shadow == 0) & (a.bound == 0)) | ((b.shadow == 0) & (b.bound == 0))
         top = np.minimum(np.minimum(ta, tb), largest)
         sums = ea + eb, la + lb + np.where(nothing, 0.0, step), sa + sb, top
-        return Summed(value, shadow, _reordered(sums, alone), (), sums)
+        return Summed(value, shadow, _reordered(sums, shadow, alone), (), sums)
 
     return add
 
 
-def _reordered(sums: Sums, alone: Value) -> Value:
+def _reordered(sums: Sums, shadow: Value, alone: Value) -> Value:
     """The bound of a sum in any order, no less than of its last addition, which may be nothing.
 
-    Infinite where some order may overflow.
+    Infinite where some order may overflow, also beside an infinity: of the other sign they are NaN.
     """
     e, log, size, top = sums
     bound = e + np.expm1(log) * size
-    known = np.where(size * np.exp(log) > top, np.inf, np.maximum(bound, alone))
-    return np.where(np.isfinite(bound), known, alone)[()]
+    over = (size * np.exp(log) > top) & ~np.isnan(shadow)
+    plain = np.isfinite(bound) & np.isfinite(shadow)
+    return np.where(over, np.inf, np.where(plain, np.maximum(bound, alone), alone))[()]
 
 
 def _arithmetic(functions: Functions, op: str, type_: Type, site: Site) -> Callable[..., Summed]:

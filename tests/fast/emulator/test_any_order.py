@@ -143,3 +143,15 @@ def test_functions_of_a_language_have_the_errors_that_it_documents():
     assert (opencl < 1e-6).all()
     with pytest.raises(BudgetError, match="math is one of portable"):
         any_order("fortran")
+
+
+@pytest.mark.parametrize(("terms", "known"), [
+    ([1e4, 2e4, -np.inf, 3.0], True), ([4e4, 4e4, -np.inf, 3.0], False),
+    ([4e4, 2.0, np.nan, 3.0], True), ([np.inf, 1.0, -np.inf, 3.0], True),
+], ids=["infinity", "overflow-beside-infinity", "nan", "both-infinities"])  # fmt: skip
+def test_an_infinite_term_hides_no_overflow_of_the_others(terms, known):
+    x, k = tg.input("x", (4,)), tg.dim("k")
+    graph = tg.Graph(y=tg.compute("y", (), tg.sum(x[k], over=k)))
+    half = Schedule(default=NodeSchedule(storage=F16, accumulate=F16))
+    _, bounds = bounds_and_setting(graph, half, {"x": np.array(terms)})
+    assert (bounds[graph.outputs[0].ref] == 0) == known
