@@ -69,7 +69,7 @@ class Cuda:
         )
         texts = TextStore(made_folder(self._options.cache or default_cache()), ".cu")
         self._modules: Final = Modules(
-            self.language, texts, self._options.memory, self._runner, self._allowed, _AGAIN
+            self.language, texts, self._options.memory, self._runner(), self._allowed, _AGAIN
         )
 
     @property

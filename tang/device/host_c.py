@@ -39,8 +39,8 @@ class HostC:
 
     def __init__(self, options: CompilerOptions | None = None, memory: int = 2**31) -> None:
         self._compiler: Compiler = open_compiler(options or CompilerOptions())
-        self._memory = memory
-        self._isolation: Isolation | None = None
+        self._isolation = Isolation(memory)
+        weakref.finalize(self, self._isolation.close)  # whoever forgets to close
         self._functions: dict[tuple[str, str], Callable[..., None]] = {}
 
     @property
@@ -102,16 +102,11 @@ class HostC:
 
     def run(self, jobs: Sequence[Job], deadline: float = 10.0) -> tuple[Outcome, ...]:
         """Run jobs in the worker, each within the deadline in seconds."""
-        if self._isolation is None:
-            self._isolation = Isolation(self._memory)
-            weakref.finalize(self, self._isolation.close)  # whoever forgets to close
         return self._isolation.run(jobs, deadline)
 
     def close(self) -> None:
         """End the worker; a later `run` starts another."""
-        if self._isolation is not None:
-            self._isolation.close()
-            self._isolation = None
+        self._isolation.close()
 
     def _function(self, compiled: Compiled) -> Callable[..., None]:
         key = (compiled.library, compiled.symbol)

@@ -84,13 +84,14 @@ class Isolation:
     """A worker process and the memory it shares with this one.
 
     `memory` bounds the bytes that a worker may use beside the jobs' own buffers, and the buffers
-    of one request. Not for use by several threads at once.
+    of one request. Both begin when they are first needed, and again after `close`. Not for use by
+    several threads at once.
     """
 
     def __init__(self, memory: int = 2**31, runner: Runner = HOST_C) -> None:
         self._memory = memory
         self._runner = runner
-        self._file = _memory_file()
+        self._file: IO[bytes] | None = None
         self._arena: mmap.mmap | None = None
         self._worker: subprocess.Popen[bytes] | None = None
         self._opened: set[str] = set()
@@ -125,7 +126,9 @@ class Isolation:
         if self._arena is not None:
             self._arena.close()
             self._arena = None
-        self._file.close()
+        if self._file is not None:
+            self._file.close()
+            self._file = None
 
     # --- one request
 
@@ -215,7 +218,7 @@ class Isolation:
             self._stop()
         self._opened |= libraries
         if self._worker is None:
-            runner, handle = self._runner, self._file.fileno()
+            runner, handle = self._runner, self._shared.fileno()
             command = [sys.executable, *runner.flags, str(Path(__file__).with_name("worker.py"))]
             self._worker = subprocess.Popen(
                 [*command, str(handle), str(runner.script), json.dumps(dict(runner.options))],
@@ -251,9 +254,15 @@ class Isolation:
         if arena is not None:
             arena.close()
         size = max(size, 2**20)
-        os.ftruncate(self._file.fileno(), size)
-        self._arena = mmap.mmap(self._file.fileno(), size)
+        os.ftruncate(self._shared.fileno(), size)
+        self._arena = mmap.mmap(self._shared.fileno(), size)
         return self._arena
+
+    @property
+    def _shared(self) -> IO[bytes]:
+        if self._file is None:
+            self._file = _memory_file()
+        return self._file
 
 
 def _memory_file() -> IO[bytes]:

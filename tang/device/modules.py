@@ -32,21 +32,20 @@ class Modules:
         language: str,
         texts: TextStore,
         memory: int,
-        runner: Callable[[], Runner],
+        runner: Runner,
         limits: Callable[[], tuple[Limits, str]],
         again: str = "",
     ) -> None:
-        """`runner` and `limits` (with the device's description) are asked when first needed.
+        """`limits` (with the device's description) are asked when first needed.
 
         again  what is put before a text on which the compiler crashed, for a second try
         """
         self._language = language
         self._texts = texts
-        self._memory = memory
-        self._runner = runner
         self._limits = limits
         self._again = again
-        self._isolation: Isolation | None = None
+        self._isolation = Isolation(memory, runner)
+        weakref.finalize(self, self._isolation.close)  # whoever forgets to close
 
     def compile(self, kernels: Sequence[Kernel]) -> tuple[Compiled, ...]:
         """Compile kernels as one module; the compiler may crash or hang without harm."""
@@ -72,29 +71,20 @@ class Modules:
 
     def run(self, jobs: Sequence[Job], deadline: float) -> tuple[Outcome, ...]:
         """Run jobs, each within the deadline in seconds."""
-        return self._isolated.run(jobs, deadline)
+        return self._isolation.run(jobs, deadline)
 
     def close(self) -> None:
         """End the worker; a later `run` starts another."""
-        if self._isolation is not None:
-            self._isolation.close()
-            self._isolation = None
-
-    @property
-    def _isolated(self) -> Isolation:
-        if self._isolation is None:
-            self._isolation = Isolation(self._memory, self._runner())
-            weakref.finalize(self, self._isolation.close)  # whoever forgets to close
-        return self._isolation
+        self._isolation.close()
 
     def _library(self, text: str) -> str:
         """The file of a text, which the worker has compiled."""
         path = str(self._texts.path(text))
         try:
-            self._isolated.build(path, BUILD)
+            self._isolation.build(path, BUILD)
         except CompilerCrashError:
             if not self._again:
                 raise
             path = str(self._texts.path(self._again + text))
-            self._isolated.build(path, BUILD)
+            self._isolation.build(path, BUILD)
         return path

@@ -77,7 +77,7 @@ class OpenCL:
         )
         texts = TextStore(self._cache, ".cl")
         self._modules: Final = Modules(
-            self.language, texts, self._options.memory, self._runner, self._allowed
+            self.language, texts, self._options.memory, self._runner(), self._allowed
         )
         self._fuses = bool(found.single_fp_config & _FUSES)
 

@@ -30,10 +30,9 @@ class Shaders:
 
     def __init__(self, language: str, runner: Runner, cache: Path | None, memory: int) -> None:
         self._language = language
-        self._runner = runner
         self._texts = TextStore(made_folder(cache or default_cache()), f".{language}.json")
-        self._memory = memory
-        self._isolation: Isolation | None = None
+        self._isolation = Isolation(memory, runner)
+        weakref.finalize(self, self._isolation.close)  # whoever forgets to close
 
     def compile(self, kernels: Sequence[Kernel]) -> tuple[Compiled, ...]:
         """Compile kernels; raises DeviceError with the driver's words when it refuses one."""
@@ -61,13 +60,11 @@ class Shaders:
 
     def run(self, jobs: Sequence[Job], deadline: float) -> tuple[Outcome, ...]:
         """Run jobs in the worker, each within the deadline in seconds."""
-        return self._isolated.run(jobs, deadline)
+        return self._isolation.run(jobs, deadline)
 
     def close(self) -> None:
         """End the worker; a later `run` starts another."""
-        if self._isolation is not None:
-            self._isolation.close()
-            self._isolation = None
+        self._isolation.close()
 
     def _emitted(self, kernel: Kernel) -> tuple[str, str]:
         unit = emit_unit((kernel,), self._language)
@@ -76,12 +73,5 @@ class Shaders:
 
     def _library(self, texts: Iterable[tuple[str, str]]) -> str:
         path = str(self._texts.path(json.dumps(dict(texts), indent=1)))
-        self._isolated.build(path, BUILD)
+        self._isolation.build(path, BUILD)
         return path
-
-    @property
-    def _isolated(self) -> Isolation:
-        if self._isolation is None:
-            self._isolation = Isolation(self._memory, self._runner)
-            weakref.finalize(self, self._isolation.close)  # whoever forgets to close
-        return self._isolation

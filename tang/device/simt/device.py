@@ -88,8 +88,8 @@ class Simt:
             workgroup=MAX_THREADS, shared_bytes=_SHARED[language], buffers=MAX_BUFFERS
         )
         self._toolchain: Toolchain = open_toolchain(options or CompilerOptions())
-        self._memory = memory
-        self._isolation: Isolation | None = None
+        self._isolation = Isolation(memory)
+        weakref.finalize(self, self._isolation.close)  # whoever forgets to close
         self._functions: dict[tuple[str, str], Callable[..., None]] = {}
         self._checked: dict[str, str] = {}
 
@@ -199,9 +199,7 @@ class Simt:
 
     def close(self) -> None:
         """End the worker; a later `run` starts another."""
-        if self._isolation is not None:
-            self._isolation.close()
-            self._isolation = None
+        self._isolation.close()
 
     # --- running
 
@@ -212,9 +210,6 @@ class Simt:
         launches: Sequence[Launch] | None,
         checked: bool,
     ) -> list[Checked]:
-        if self._isolation is None:
-            self._isolation = Isolation(self._memory)
-            weakref.finalize(self, self._isolation.close)  # whoever forgets to close
         hows = launches or [Launch()] * len(jobs)
         told = [_recorded(job, how, checked) for job, how in zip(jobs, hows, strict=True)]
         outcomes = self._isolation.run(told, deadline)
