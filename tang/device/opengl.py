@@ -8,23 +8,18 @@ bound range, which is a buffer with the zone behind it: what is written further 
 from __future__ import annotations
 
 import functools
-import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 import numpy as np
 
 from tang.device.base import Allocation, Compiled, Job, Limits, Outcome, Ran
-from tang.device.isolation import Runner
 from tang.device.iterations import check_iterations
 from tang.device.probe import COUNTED, counting_kernel, probed
 from tang.device.runner_opengl import Handle, Session, scalar_words
-from tang.device.shaders import Shaders
+from tang.device.shaders import ShaderOptions, Shaders
 from tang.device.storage import AnyArray, dtype_of
 from tang.device.texts import check_workgroups, seconds_of
-from tang.device.webgpu import QUICK
 from tang.emit.dialect import UnsupportedError
 from tang.emit.words import refuse_wide_integers
 from tang.errors import DeviceError
@@ -35,19 +30,8 @@ from tang.kernel.walk import postorder, statements, subexpressions
 ENABLE: Final = "pip install moderngl glcontext; apt-get install libegl1 libgl1-mesa-dri"
 """What makes the target run on a machine without a GPU."""
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpenGLOptions:
-    """How kernels are built.
-
-    optimize   whether a software driver optimises in the worker
-    cache      folder of texts; None is `tang` in the user's cache folder
-    memory     bytes that the buffers of a request may need
-    """
-
-    optimize: bool = True
-    cache: Path | None = None
-    memory: int = 2**31
+OpenGLOptions = ShaderOptions
+"""How kernels are built."""
 
 
 class OpenGL:
@@ -57,20 +41,12 @@ class OpenGL:
     language: Final = "glsl"
 
     def __init__(self, options: OpenGLOptions | None = None) -> None:
-        chosen = options or OpenGLOptions()
         self._here: Final = _opened()
         info, extensions = self._here.context.info, self._here.context.extensions
         self.description: Final = f"{info['GL_RENDERER']}, OpenGL {info['GL_VERSION']}"
         self._int64 = "GL_ARB_gpu_shader_int64" in extensions
         self._doubles = "GL_ARB_gpu_shader_fp64" in extensions
-        runner = Runner(
-            script=Path(__file__).with_name("runner_opengl.py"),
-            flags=("-P",),
-            env={} if chosen.optimize else QUICK,
-            threads=os.cpu_count() or 1,
-            patience=10.0,
-        )
-        self._shaders: Final = Shaders(self.language, runner, chosen.cache, chosen.memory)
+        self._shaders: Final = Shaders(self.language, "runner_opengl.py", options)
         self._programs: dict[tuple[str, str], Handle] = {}
 
     @functools.cached_property

@@ -1,16 +1,18 @@
 """What the devices of shader languages have in common: texts of single kernels, run by a worker.
 
-Defines `Shaders`. Relies on the emitter, the isolation of jobs and a runner whose libraries are
-JSON files of texts by symbol. Kernels have texts of their own, because drivers compile a module
-anew for each of its entry points; equal texts are compiled once.
+Defines `Shaders` and `ShaderOptions`. Relies on the emitter, the isolation of jobs and a runner
+whose libraries are JSON files of texts by symbol. Kernels have texts of their own, because drivers
+compile a module anew for each of its entry points; equal texts are compiled once.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
 import weakref
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -24,14 +26,40 @@ from tang.kernel.ir import Kernel
 BUILD: Final = 300.0
 """Seconds that a batch of texts may take to compile."""
 
+QUICK: Final = {"GALLIVM_PERF": "nopt", "LP_NATIVE_VECTOR_WIDTH": "128"}
+"""Mesa without optimisation: the same bits, in half the time. Mesa's cache tells them apart."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShaderOptions:
+    """How kernels are built.
+
+    optimize   whether a software driver optimises in the worker
+    cache      folder of texts; None is `tang` in the user's cache folder
+    memory     bytes that the buffers of a request may need
+    """
+
+    optimize: bool = True
+    cache: Path | None = None
+    memory: int = 2**31
+
 
 class Shaders:
     """Compiles kernels of one language in a worker, and runs jobs there."""
 
-    def __init__(self, language: str, runner: Runner, cache: Path | None, memory: int) -> None:
+    def __init__(self, language: str, script: str, options: ShaderOptions | None = None) -> None:
+        """`script` is that of the runner, beside this file."""
+        chosen = options or ShaderOptions()
         self._language = language
-        self._texts = TextStore(made_folder(cache or default_cache()), f".{language}.json")
-        self._isolation = Isolation(memory, runner)
+        self._texts = TextStore(made_folder(chosen.cache or default_cache()), f".{language}.json")
+        runner = Runner(
+            script=Path(__file__).with_name(script),
+            flags=("-P",),
+            env={} if chosen.optimize else QUICK,
+            threads=os.cpu_count() or 1,
+            patience=10.0,
+        )
+        self._isolation = Isolation(chosen.memory, runner)
         weakref.finalize(self, self._isolation.close)  # whoever forgets to close
 
     def compile(self, kernels: Sequence[Kernel]) -> tuple[Compiled, ...]:

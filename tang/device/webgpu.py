@@ -9,19 +9,15 @@ from __future__ import annotations
 
 import functools
 import importlib.util
-import os
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from tang.device.base import Allocation, Compiled, Job, Limits, Outcome
-from tang.device.isolation import Runner
 from tang.device.iterations import MESA, check_iterations, iterations
 from tang.device.probe import probed
-from tang.device.shaders import Shaders
+from tang.device.shaders import ShaderOptions, Shaders
 from tang.device.storage import AnyArray, dtype_of
 from tang.device.texts import check_workgroups, seconds_of
 from tang.errors import DeviceError
@@ -34,22 +30,8 @@ if TYPE_CHECKING:
 ENABLE: Final = "pip install wgpu; apt-get install mesa-vulkan-drivers libvulkan1"
 """What makes the target run on a machine without a GPU."""
 
-QUICK: Final = {"GALLIVM_PERF": "nopt", "LP_NATIVE_VECTOR_WIDTH": "128"}
-"""Mesa without optimisation: the same bits, in half the time. Mesa's cache tells them apart."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WebGPUOptions:
-    """How kernels are built.
-
-    optimize   whether a software driver optimises in the worker
-    cache      folder of texts; None is `tang` in the user's cache folder
-    memory     bytes that the buffers of a request may need
-    """
-
-    optimize: bool = True
-    cache: Path | None = None
-    memory: int = 2**31
+WebGPUOptions = ShaderOptions
+"""How kernels are built."""
 
 
 class WebGPU:
@@ -62,15 +44,7 @@ class WebGPU:
     def __init__(self, options: WebGPUOptions | None = None) -> None:
         if importlib.util.find_spec("wgpu") is None:
             raise DeviceError(f"no WebGPU: wgpu is not installed; {ENABLE}")
-        chosen = options or WebGPUOptions()
-        runner = Runner(
-            script=Path(__file__).with_name("runner_webgpu.py"),
-            flags=("-P",),
-            env={} if chosen.optimize else QUICK,
-            threads=os.cpu_count() or 1,
-            patience=10.0,
-        )
-        self._shaders: Final = Shaders(self.language, runner, chosen.cache, chosen.memory)
+        self._shaders: Final = Shaders(self.language, "runner_webgpu.py", options)
         self._direct: Session | None = None
         self._pipelines: dict[tuple[str, str], Handle] = {}
 
