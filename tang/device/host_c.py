@@ -1,6 +1,6 @@
 """The host as a device: emitted C, compiled in batches, run here or in a worker process.
 
-Defines `HostC`. Relies on the compiler, the isolation of jobs and ctypes. In this process a
+Defines `HostC` and `loaded`. Relies on the compiler, the isolation of jobs and ctypes. In this process a
 kernel is called directly on NumPy memory, fast and unguarded; whoever doubts a kernel uses `run`.
 """
 
@@ -9,14 +9,15 @@ from __future__ import annotations
 import ctypes
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
-from tang.device.base import Allocation, Compiled, Job, Limits, Outcome, Ran
+from tang.device.base import Allocation, Compiled, Job, Limits, Outcome
 from tang.device.compiler import Compiler, CompilerOptions, open_compiler
 from tang.device.isolation import Isolation
 from tang.device.storage import AnyArray, dtype_of
+from tang.device.texts import seconds_of
 from tang.emit.unit import emit_unit
 from tang.errors import DeviceError
 from tang.kernel.ir import Kernel, Type
@@ -96,9 +97,7 @@ class HostC:
     def time(self, job: Job) -> tuple[float, ...]:
         """Seconds of each repetition, measured in the worker."""
         (outcome,) = self.run((job,), deadline=60.0)
-        if not isinstance(outcome, Ran):
-            raise DeviceError(f"kernel {job.compiled.kernel.name!r} could not be timed: {outcome}")
-        return outcome.seconds
+        return seconds_of(job, outcome)
 
     def run(self, jobs: Sequence[Job], deadline: float = 10.0) -> tuple[Outcome, ...]:
         """Run jobs in the worker, each within the deadline in seconds."""
@@ -112,17 +111,20 @@ class HostC:
         key = (compiled.library, compiled.symbol)
         function = self._functions.get(key)
         if function is None:
-            function = self._functions[key] = _loaded(compiled)
+            pointers = [ctypes.c_void_p] * len(compiled.kernel.params)
+            scalars = [_SCALARS[s.type] for s in compiled.kernel.scalars]
+            function = self._functions[key] = loaded(compiled, [*pointers, *scalars])
         return function
 
 
-def _loaded(compiled: Compiled) -> Callable[..., None]:
-    pointers = [ctypes.c_void_p] * len(compiled.kernel.params)
-    scalars = [_SCALARS[s.type] for s in compiled.kernel.scalars]
+def loaded(
+    compiled: Compiled, arguments: Sequence[type[ctypes._SimpleCData[Any]]]
+) -> Callable[..., None]:
+    """The function of a library, which takes these arguments and then a range of workgroups."""
     try:
         function = ctypes.CDLL(compiled.library)[compiled.symbol]
     except (OSError, AttributeError) as e:
         raise DeviceError(f"cannot load {compiled.symbol} of {compiled.library}: {e}") from e
     function.restype = None
-    function.argtypes = [*pointers, *scalars, ctypes.c_int64, ctypes.c_int64]
+    function.argtypes = [*arguments, ctypes.c_int64, ctypes.c_int64]
     return function

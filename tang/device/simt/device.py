@@ -27,6 +27,7 @@ from tang.device.base import (
     Ran,
 )
 from tang.device.compiler import CompilerOptions
+from tang.device.host_c import loaded
 from tang.device.isolation import Isolation
 from tang.device.simt.build import Toolchain, open_toolchain
 from tang.device.simt.entries import Binding, entry_lines
@@ -45,6 +46,7 @@ from tang.device.simt.record import (
 )
 from tang.device.simt.unsupported import unsupported
 from tang.device.storage import AnyArray, dtype_of
+from tang.device.texts import seconds_of
 from tang.emit.dialect import UnsupportedError
 from tang.emit.unit import emit_unit
 from tang.errors import DeviceError
@@ -170,9 +172,7 @@ class Simt:
     def time(self, job: Job) -> tuple[float, ...]:
         """Seconds of each repetition, measured in the worker."""
         (outcome,) = self.run((job,), deadline=60.0)
-        if not isinstance(outcome, Ran):
-            raise DeviceError(f"kernel {job.compiled.kernel.name!r} could not be timed: {outcome}")
-        return outcome.seconds
+        return seconds_of(job, outcome)
 
     def run(
         self,
@@ -227,7 +227,8 @@ class Simt:
         key = (compiled.library, compiled.symbol)
         function = self._functions.get(key)
         if function is None:
-            function = self._functions[key] = _loaded(compiled)
+            pointers = [ctypes.c_void_p] * (len(compiled.kernel.params) + 1)
+            function = self._functions[key] = loaded(compiled, pointers)
         return function
 
     # --- texts and libraries
@@ -294,14 +295,3 @@ def _reason(kernel: Kernel, status: Status, findings: Sequence[Finding]) -> str:
     if status is Status.ABANDONED and findings:
         return findings[-1].message
     return f"kernel {kernel.name!r}: the launch ended as {status.name.lower()}"
-
-
-def _loaded(compiled: Compiled) -> Callable[..., None]:
-    try:
-        function = ctypes.CDLL(compiled.library)[compiled.symbol]
-    except (OSError, AttributeError) as e:
-        raise DeviceError(f"cannot load {compiled.symbol} of {compiled.library}: {e}") from e
-    function.restype = None
-    count = len(compiled.kernel.params) + 1
-    function.argtypes = [ctypes.c_void_p] * count + [ctypes.c_int64, ctypes.c_int64]
-    return function
