@@ -1,7 +1,8 @@
 """The host as a device: emitted C, compiled in batches, run here or in a worker process.
 
-Defines `HostC` and `loaded`. Relies on the compiler, the isolation of jobs and ctypes. In this process a
-kernel is called directly on NumPy memory, fast and unguarded; whoever doubts a kernel uses `run`.
+Defines `HostC` and `loaded`. Relies on the compiler, the isolation of jobs and ctypes. In this
+process a kernel is called directly on NumPy memory, fast and unguarded; whoever doubts a kernel
+uses `run`.
 """
 
 from __future__ import annotations
