@@ -22,6 +22,7 @@ from tang.interpreter import fast_interpret
 from tang.ir.expr import REAL
 from tang.ir.graph import Graph
 from tang.kernel.plan import Buffer
+from tang.rewrite.engine import rule_names
 from tang.verify.subject import Subject, computed
 
 Array = npt.NDArray[Any]
@@ -123,7 +124,7 @@ def compare_levels(
     Arguments are those of `emulate`. Errors are against f64 over the same data, rounded as inputs
     are stored; elements that are not finite in f64 count only where bits differ.
     """
-    chains = None if rules is None else tuple(rules)
+    chains = None if rules is None else rule_names(rules)
     scheduled = subject_of(graph, inputs, precision, rules=chains)
     plain = subject_of(graph, inputs, precision, rules=chains, change=folded)
     exact = fast_interpret(scheduled.traced, scheduled.inputs)

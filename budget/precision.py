@@ -55,11 +55,14 @@ def precise_from(value: object, graph: Graph) -> Precise:
     if isinstance(value, Schedule):
         return Precise(schedule=value)
     if isinstance(value, Mapping):
-        return precise_from_json(json.dumps(dict(value)))
+        return precise_from_json(_json(value))
     if isinstance(value, Path):
         return _of_file(value)
     if not isinstance(value, str):
-        raise ScheduleError(f"a precision is a preset, JSON or a Schedule, not {value!r}")
+        raise ScheduleError(
+            f"a precision is a preset, JSON or a Schedule, not {repr(value)[:60]}: take a preset, "
+            'as in "bf16"'
+        )
     if value.lstrip().startswith("{"):
         return precise_from_json(value)
     if Path(value).suffix == ".json":
@@ -67,11 +70,22 @@ def precise_from(value: object, graph: Graph) -> Precise:
     return preset(value, graph)
 
 
+def _json(value: Mapping[object, object]) -> str:
+    """A mapping as JSON; ScheduleError where there is something in it that JSON has not."""
+    try:
+        return json.dumps(dict(value))
+    except (TypeError, ValueError, RecursionError) as e:
+        raise ScheduleError(
+            f"a precision as a mapping holds what JSON holds, formats by their names ({e}): write "
+            '{"version": 1, "default": {"storage": "bf16"}}, or give a Schedule'
+        ) from e
+
+
 def _of_file(path: Path) -> Precise:
     """The precision in a file; errors name the file."""
     try:
         text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as e:
+    except (OSError, ValueError) as e:
         raise ScheduleError(f"the precision {str(path)!r} cannot be read: {e}") from e
     try:
         return precise_from_json(text)

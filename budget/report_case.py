@@ -25,7 +25,7 @@ from tang.budget.report_samples import Setting, setting_of
 from tang.budget.report_terms import terms_of
 from tang.emulator.budget import Budgets, budgets_from
 from tang.errors import BudgetError, GraphError
-from tang.ir.bind import bind, infer_sizes
+from tang.ir.bind import bind, checked_sizes, infer_sizes
 from tang.ir.graph import Graph
 from tang.ir.validate import validate
 from tang.ir.view import Ref
@@ -94,11 +94,15 @@ class Case:
 def case_of(graph: Graph, precision: object, question: Question) -> Case:
     """The program as it will be compiled, with its data checked and its exact values computed."""
     validate(graph)
+    if not isinstance(question, Question):
+        raise BudgetError(
+            f"what is asked is a tang.budget.Question(budget=…), not {repr(question)[:60]}"
+        )
     budgets = budgets_from(question.budget)
     checked_seed(question.seed)
     ranges = checked_ranges(graph, question.ranges)
+    sizes = checked_sizes(question.sizes)
     sets = _inputs(graph, question, ranges)
-    sizes = dict(question.sizes)
     if sets:
         sizes = infer_sizes(graph, {n: a.shape for n, a in sets[0].items()})
     bound = bind(graph, sizes) if graph.symbols else graph

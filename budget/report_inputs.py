@@ -28,8 +28,10 @@ Ranges = Mapping[str, tuple[float, float]]
 def checked_ranges(graph: Graph, ranges: Ranges) -> dict[str, tuple[float, float]]:
     """The ranges, once they are known to be of real inputs and not empty; else BudgetError."""
     found = {}
+    known = [i.name for i in graph.inputs if i.sort is REAL]
+    if not isinstance(ranges, Mapping):
+        raise BudgetError(f"ranges are pairs by input ({', '.join(known)}), not {ranges!r}")
     for name, span in ranges.items():
-        known = [i.name for i in graph.inputs if i.sort is REAL]
         if name not in known:
             raise BudgetError(
                 f"a range names {name!r}, which is no real input: one of {', '.join(known)}"
@@ -42,7 +44,7 @@ def _span(name: str, given: object) -> tuple[float, float]:
     """The ends of a range, which are numbers in order."""
     try:
         lo, hi = (float(x) for x in given)  # type: ignore[attr-defined]  # what is no pair raises
-    except (TypeError, ValueError) as e:
+    except (TypeError, ValueError, OverflowError) as e:
         raise BudgetError(f"the range of {name!r} is a pair of numbers, not {given!r}") from e
     if not (np.isfinite(lo) and np.isfinite(hi) and lo <= hi):
         raise BudgetError(f"the range of {name!r} is LO:HI of finite numbers, not {lo}:{hi}")

@@ -11,7 +11,7 @@ that was written down is taken as it is.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -22,17 +22,19 @@ from tang.budget.emulation import folded
 from tang.budget.known_data import Known, Spans
 from tang.budget.precision import applied
 from tang.budget.report_cures import storage_of
-from tang.budget.report_inputs import Ranges
+from tang.budget.report_inputs import Ranges, checked_ranges
 from tang.budget.report_samples import setting_of, stored_inputs
 from tang.budget.tolerance import Tolerance, says_nothing
 from tang.emulator import certify, shape_bound
-from tang.emulator.any_order import any_order
+from tang.emulator.certify_functions import checked_math
 from tang.errors import BudgetError
-from tang.ir.bind import bind
+from tang.ir.bind import bind, checked_sizes, infer_sizes
 from tang.ir.expr import REAL
 from tang.ir.graph import Graph, Output
+from tang.ir.validate import validate
 from tang.kernel.ir import F64
 from tang.kernel.schedule import Schedule, name_of
+from tang.verify.subject import checked_inputs
 
 Array = npt.NDArray[Any]
 
@@ -60,13 +62,30 @@ def tolerances_of(
     the next is tried. So it is where the data may leave a format, which bounds by shape leave out.
     Raises BudgetError for unknown functions.
     """
-    any_order(math)
-    bound = bind(graph, dict(sizes or {})) if graph.symbols else graph
+    validate(graph)
+    checked_math(math)
+    stated = checked_ranges(graph, {} if ranges is None else ranges)
+    known_sizes = checked_sizes({} if sizes is None else sizes)
+    bound = bind(graph, known_sizes) if graph.symbols else graph
     made, schedule = kernel_for(precision, bound)
-    settings = [setting_of(made, stored_inputs(made, schedule, data)) for data in inputs]
+    data = (stored_inputs(made, schedule, arrays) for arrays in _sets(bound, inputs))
+    settings = [setting_of(made, arrays) for arrays in data]
     known = Known(made, schedule, settings, not is_written(precision), math)
-    maker = _Maker(known, dict(ranges or {}) or known.spans, bool(ranges))
+    maker = _Maker(known, stated or known.spans, bool(stated))
     return tuple(maker.of(o) for o in made.outputs)
+
+
+def _sets(graph: Graph, inputs: object) -> list[dict[str, Array]]:
+    """Sets of data, each of arrays for all inputs in their shapes; else a TangError."""
+    if isinstance(inputs, Mapping | str) or not isinstance(inputs, Iterable):
+        raise BudgetError(
+            f"inputs are a sequence of sets of data, not {type(inputs).__name__}: give "
+            "[{name: array, …}], or leave them out"
+        )
+    sets = [checked_inputs(graph, data) for data in inputs]
+    for arrays in sets:
+        infer_sizes(graph, {n: a.shape for n, a in arrays.items()})
+    return sets
 
 
 def kernel_for(precision: object, graph: Graph) -> tuple[Graph, Schedule]:

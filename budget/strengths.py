@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import numpy as np
-
 from tang import emulator
 from tang.budget.data import certify_data
 from tang.budget.data_certificate import DataCertificate
@@ -21,6 +19,7 @@ from tang.errors import BudgetError
 from tang.ir.graph import Graph
 from tang.ir.validate import validate
 from tang.rewrite import rewrite
+from tang.verify.subject import checked_inputs
 
 Ranges = Mapping[str, tuple[float, float]]
 
@@ -47,13 +46,14 @@ def certify(
     Errors are against the program over its inputs as they are given, so rounding them to a storage
     format counts. Raises BudgetError for inputs outside their ranges.
     """
+    validate(graph)
     if inputs is None:
-        return _for_all(graph, precision, ranges, sizes or {}, rules, freedom)
+        known = {} if sizes is None else sizes
+        return _for_all(graph, precision, ranges, known, rules, freedom)
     if freedom != "ieee":
         raise BudgetError("a data certificate follows IEEE arithmetic: freedom is for ranges")
     if ranges is not None:
-        given = {n: r for n, r in checked_ranges(graph, ranges).items() if n in inputs}
-        check_ranges({n: np.asarray(inputs[n]) for n in given}, given)
+        check_ranges(checked_inputs(graph, inputs), checked_ranges(graph, ranges))
     return certify_data(graph, precision, inputs, rules=rules, seed=seed)
 
 
@@ -65,7 +65,6 @@ def _for_all(
     rules: Iterable[str] | None,
     freedom: str,
 ) -> Certificate:
-    validate(graph)
     made, schedule = applied(precision, rewrite(graph, rules).graph)
     return emulator.certify(made, schedule, sizes, ranges, freedom=freedom, quantised=True)
 

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
+from numbers import Real
 from typing import Any, Final
 
 import numpy as np
@@ -24,7 +25,7 @@ from tang.budget.report_judge import name_of as tensor_name
 from tang.budget.report_judge import refs_of, wanted_of
 from tang.budget.report_run import odd_inputs
 from tang.budget.report_samples import measure
-from tang.errors import BudgetError
+from tang.errors import BudgetError, ScheduleError
 from tang.ir.format import Format
 from tang.ir.graph import Graph
 from tang.ir.view import Ref
@@ -150,8 +151,9 @@ def tune_precision(
     a budget, where a result with one is a number nowhere, and where the start is over budget.
     """
     asked = Question(
-        budget=budget, inputs=inputs, samples=samples, seed=seed, sizes=sizes or {},
-        ranges=ranges or {}, rules=rules, certified=certified,
+        budget=budget, inputs=inputs, samples=samples, seed=seed,
+        sizes={} if sizes is None else sizes, ranges={} if ranges is None else ranges,
+        rules=rules, certified=certified,
     )  # fmt: skip
     return tuned(graph, start, asked, candidates, accumulators, timer)
 
@@ -235,7 +237,8 @@ def search(
     the seed; each gets the cheapest candidate with which the judge finds the program within, of
     several of one size the one with the least error.
     """
-    kinds = [_kind(c) for c in candidates]
+    kinds, narrow = _kinds(candidates, "candidates"), _kinds(accumulators, "accumulators")
+    clock = _checked_timer(timer)
     now, used = start, judge(start)
     if not used <= 1:
         raise BudgetError(
@@ -254,10 +257,9 @@ def search(
                 size = moved_bytes(lower(graph, now))
                 points.append(Point(size, best[0].used, _changes(graph, start, now)))
                 break
-    narrow = [_kind(c, "accumulators") for c in accumulators]
     for node in (n.name for n in graph.nodes if n.monoid is not None):
         for kind in (k for k in narrow if _is_narrower(k, now.of(node).accumulate)):
-            move, schedule = _computed(graph, now, node, kind, judge, timer)
+            move, schedule = _computed(graph, now, node, kind, judge, clock)
             if move is None:
                 continue
             moves.append(move)
@@ -293,8 +295,42 @@ def front_of(points: Sequence[Point]) -> list[Point]:
 # --- moves ----------------------------------------------------------------------------------------
 
 
-def _kind(candidate: Kind | str, where: str = "candidates") -> Kind:
-    return format_from_json(candidate, where) if isinstance(candidate, str) else candidate
+def _kinds(given: object, where: str) -> list[Kind]:
+    """Formats from a caller's sequence of them, by object or name; else ScheduleError."""
+    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+        raise ScheduleError(
+            f'{where} are a sequence of formats, as in ("f16", "bf16"), () for none, not {given!r}'
+        )
+    return [_kind(c, where) for c in given]
+
+
+def _kind(given: object, where: str) -> Kind:
+    if isinstance(given, Format) or (isinstance(given, Type) and given.is_float):
+        return given
+    return format_from_json(given, where)
+
+
+def _checked_timer(timer: Timer | None) -> Timer | None:
+    """A caller's timer, whose seconds are known to be such."""
+    if timer is None:
+        return None
+    if not callable(timer):
+        raise BudgetError(
+            f"a timer is a function from a schedule to seconds, not {timer!r}: take timer_on of "
+            "tang.budget.tune_time, or None"
+        )
+    return lambda schedule: _seconds(timer(schedule))
+
+
+def _seconds(found: object) -> float:
+    try:
+        number = isinstance(found, Real) and not isinstance(found, bool)
+        value = float(found) if number else math.nan  # type: ignore[arg-type]  # a number
+    except OverflowError:
+        value = math.inf
+    if not (math.isfinite(value) and value >= 0):
+        raise BudgetError(f"a timer gives seconds, a number of 0 or more, not {found!r}")
+    return value
 
 
 def _in_order(graph: Graph, start: Schedule, kinds: Sequence[Kind], seed: int) -> list[str]:

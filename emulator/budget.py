@@ -7,7 +7,7 @@ behind a tolerance or a percentile.
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -62,13 +62,17 @@ _SETTINGS: Final = (*TERMS, "percentile")
 
 
 def _is_number(value: object) -> bool:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    return number and math.isfinite(value)  # type: ignore[arg-type]  # a number, as just tested
+    """Whether it is a finite number, and no larger than f64 has them."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return abs(value) <= sys.float_info.max
 
 
 def budget_from(settings: Mapping[str, float]) -> ErrorBudget:
     """A budget from named numbers; raises BudgetError for an unknown name."""
-    unknown = sorted(settings.keys() - set(_SETTINGS))
+    if not isinstance(settings, Mapping):
+        raise BudgetError(f"a budget's terms are numbers by name, not {settings!r}")
+    unknown = sorted(settings.keys() - set(_SETTINGS), key=str)
     if unknown:
         raise BudgetError(f"unknown budget term {unknown[0]!r}: one of {', '.join(_SETTINGS)}")
     return ErrorBudget(**settings)
@@ -84,6 +88,13 @@ class Budgets:
 
     default: ErrorBudget | None = None
     named: Mapping[str, ErrorBudget] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.named, Mapping):
+            raise BudgetError(f"named budgets are a mapping of them, not {self.named!r}")
+        for name, budget in (("*", self.default), *self.named.items()):
+            if not isinstance(budget, ErrorBudget) and (name, budget) != ("*", None):
+                raise BudgetError(f"the budget of {name!r} is an ErrorBudget, not {budget!r}")
 
     def of_output(self, output: str, node: str) -> ErrorBudget | None:
         """The budget of an output of the program, which a node computes."""

@@ -26,7 +26,7 @@ from tang.emulator.ranges_numbers import unit
 from tang.errors import BudgetError
 from tang.ir.bind import bind
 from tang.ir.expr import Sort
-from tang.ir.graph import Graph
+from tang.ir.graph import Graph, require_graph
 from tang.ir.serial import to_json
 from tang.ir.view import Ref
 from tang.kernel.schedule import NodeSchedule, Schedule, check_schedule, name_of
@@ -60,7 +60,7 @@ def certify(
     """
     if freedom not in FREEDOMS:
         raise BudgetError(f"freedom is one of {', '.join(FREEDOMS)}, not {freedom!r}")
-    check_schedule(schedule, graph)
+    check_schedule(schedule, require_graph(graph))
     _refuse_runs(graph, schedule)
     bound = bind(graph, sizes)
     if bound.symbols:
@@ -113,6 +113,8 @@ def _refuse_runs(graph: Graph, schedule: Schedule) -> None:
 def _checked(graph: Graph, ranges: Ranges | None) -> dict[str, tuple[float, float]]:
     known = {i.name: i for i in graph.inputs}
     found: dict[str, tuple[float, float]] = {}
+    if ranges is not None and not isinstance(ranges, Mapping):
+        raise BudgetError(f"ranges are pairs by input ({', '.join(known)}), not {ranges!r}")
     for name, given in (ranges or {}).items():
         if name not in known:
             raise BudgetError(f"ranges name {name!r}: the inputs are {', '.join(known)}")
@@ -126,7 +128,7 @@ def _range(name: str, given: object) -> tuple[float, float]:
         raise BudgetError(f"{where} is a pair (lo, hi), not {given!r}")
     try:
         lo, hi = (float(x) for x in given)
-    except (TypeError, ValueError) as e:
+    except (TypeError, ValueError, OverflowError) as e:
         raise BudgetError(f"{where} is a pair of numbers, not {given!r}") from e
     if math.isnan(lo) or math.isnan(hi):
         raise BudgetError(f"{where} holds NaN: {given!r}")

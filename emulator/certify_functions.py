@@ -38,14 +38,19 @@ _FROM_RN: Final = 0.5
 """Documents count from the correctly rounded result."""
 
 
+def checked_math(math: object) -> str:
+    """The name of a set of functions, once it is known; else BudgetError."""
+    known = ("portable", "any", *DOCUMENTED)
+    if not isinstance(math, str) or math not in known:
+        raise BudgetError(f"math is one of {', '.join(known)}, not {math!r}")
+    return math
+
+
 class Functions:
     """Claims by operation, for a row of `math` above."""
 
     def __init__(self, math: str) -> None:
-        if math not in ("portable", "any") and math not in DOCUMENTED:
-            known = ", ".join(("portable", "any", *DOCUMENTED))
-            raise BudgetError(f"math is one of {known}, not {math!r}")
-        self.math = math
+        self.math = checked_math(math)
         self._rows: Documented | None = LIBRARY if math == "any" else DOCUMENTED.get(math)
 
     def division(self, type_: str) -> Promise | None:

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from tang.errors import BudgetError
 from tang.ir.graph import Graph, require_graph
+from tang.ir.view import Ref
+
+if TYPE_CHECKING:
+    from tang.emulator.budget import Budgets, ErrorBudget
 
 __all__ = ["assert_within"]
 
@@ -40,7 +44,8 @@ def assert_within(
     precision  the formats of the kernel: of a preset sums may have any order
     inputs     what the kernel was given: reals are rounded to its storage format first, then T,
                the sum of |terms|, is computed for every element
-    budget     an ErrorBudget, or a mapping of them by output, instead of the derived tolerance
+    budget     an ErrorBudget of all outputs, or a mapping of them by output ("*": all others),
+               instead of the derived tolerance, which holds of outputs without a budget
     sizes      of symbolic extents, where there are no inputs
     math       "portable", or the language whose own functions the kernel uses
     doubtful   what to do with elements of which nothing is known, since another right kernel may
@@ -52,12 +57,48 @@ def assert_within(
     """
     if doubtful not in ("refuse", "skip"):
         raise BudgetError(f'doubtful is "refuse" or "skip", not {doubtful!r}')
-    test = _Test(require_graph(graph), precision, inputs, budget, sizes or {}, math, doubtful)
+    test = _test_of(require_graph(graph), precision, inputs, budget, sizes, math, doubtful)
     got = _by_output(actual, graph, "actual")
     want = test.expected() if expected is None else _by_output(expected, graph, "expected")
     for o in graph.outputs:
         _check_shape(o.name, want[o.name], test)
         _compare(o.name, got[o.name], want[o.name], test)
+
+
+def _test_of(
+    graph: Graph,
+    precision: object,
+    inputs: object,
+    budget: object,
+    sizes: object,
+    math: object,
+    doubtful: str,
+) -> _Test:
+    """The arguments, once they are known to be of their sorts; else a TangError."""
+    from tang.emulator.certify_functions import checked_math
+    from tang.ir.bind import checked_sizes
+    from tang.verify.subject import checked_inputs
+
+    arrays = None if inputs is None else checked_inputs(graph, inputs)
+    known = checked_sizes({} if sizes is None else sizes)
+    budgets = _checked_budgets(budget, graph)
+    return _Test(graph, precision, arrays, budgets, known, checked_math(math), doubtful)
+
+
+def _checked_budgets(budget: object, graph: Graph) -> Budgets:
+    """Budgets of outputs; BudgetError for one of a node whose values no test is given."""
+    from tang.emulator.budget import budgets_from
+
+    found = budgets_from(budget)
+    names, nodes = [o.name for o in graph.outputs], [o.ref.node for o in graph.outputs]
+    for n in graph.nodes:
+        if n.name in found.named and n.name not in (*names, *nodes):
+            raise BudgetError(
+                f"a budget names {n.name!r}, a node that is no output: its values are not given, "
+                f"so give a budget of an output ({', '.join(names)})"
+            )
+    found.check(names, nodes)
+    return found
 
 
 def _by_output(given: object, graph: Graph, what: str) -> dict[str, Array]:
@@ -70,7 +111,7 @@ def _by_output(given: object, graph: Graph, what: str) -> dict[str, Array]:
     for name in names:
         if name not in given:
             raise BudgetError(f"{what}: no array for the output {name!r}")
-    unknown = sorted(set(given) - set(names))
+    unknown = sorted(set(given) - set(names), key=str)
     if unknown:
         raise BudgetError(f"{what}: no output {unknown[0]!r}; there are {', '.join(names)}")
     return {name: _array(given[name], what, name) for name in names}
@@ -78,10 +119,9 @@ def _by_output(given: object, graph: Graph, what: str) -> dict[str, Array]:
 
 def _array(given: object, what: str, name: str) -> Array:
     """An array of reals, whole numbers or bools; BudgetError for anything else."""
-    try:
-        found = np.asarray(given)
-    except ValueError as e:
-        raise BudgetError(f"{what}: {name} is no array: {e}") from e
+    from tang.device.storage import array_of
+
+    found = array_of(given, f"{what}: {name}", BudgetError)
     if given is None or not _is_number(found):
         wanted = "an array of reals, whole numbers or bools"
         raise BudgetError(f"{what}: {name} holds {found.dtype}: give {wanted}")
@@ -94,8 +134,8 @@ class _Test:
 
     graph: Graph
     precision: object
-    inputs: Mapping[str, Any] | None
-    budget: object
+    inputs: Mapping[str, Array] | None
+    budgets: Budgets
     sizes: Mapping[str, int]
     math: str
     doubtful: str
@@ -107,15 +147,13 @@ class _Test:
         from tang.budget.report_samples import setting_of, stored_inputs
         from tang.budget.report_tolerance import kernel_for
         from tang.ir.bind import bind, infer_sizes
-        from tang.verify.subject import checked_inputs
 
         if self.inputs is None or self.setting is not None:
             return self.setting
-        arrays = checked_inputs(self.graph, self.inputs)
-        sizes = infer_sizes(self.graph, {n: a.shape for n, a in arrays.items()})
+        sizes = infer_sizes(self.graph, {n: a.shape for n, a in self.inputs.items()})
         bound = bind(self.graph, sizes) if sizes else self.graph
         made, schedule = kernel_for(self.precision, bound)
-        self.setting = setting_of(made, stored_inputs(made, schedule, arrays))
+        self.setting = setting_of(made, stored_inputs(made, schedule, self.inputs))
         return self.setting
 
     def sizes_now(self) -> Mapping[str, int]:
@@ -124,7 +162,7 @@ class _Test:
 
         if self.inputs is None or not self.graph.symbols:
             return self.sizes
-        return infer_sizes(self.graph, {n: np.shape(a) for n, a in self.inputs.items()})
+        return infer_sizes(self.graph, {n: a.shape for n, a in self.inputs.items()})
 
     def expected(self) -> dict[str, Array]:
         """The f64 results."""
@@ -152,7 +190,7 @@ class _Test:
         setting = self.exact()
         if setting is None:
             return None
-        ref = next(o.ref for o in setting.graph.outputs if o.name == output)
+        ref = _ref(setting.graph, output)
         return terms_of(setting.graph, setting.exact, through=through)[ref]
 
 
@@ -167,7 +205,7 @@ def _check_shape(name: str, expected: Array, test: _Test) -> None:
     """What is expected must be of the program's shape; symbols without a size fit anything."""
     from tang.ir.bind import bind
 
-    ref = next(o.ref for o in test.graph.outputs if o.name == name)
+    ref = _ref(test.graph, name)
     sizes = dict(test.sizes_now())
     shape = (bind(test.graph, sizes) if sizes else test.graph).shape(ref)
     fits = len(shape) == expected.ndim and all(
@@ -181,7 +219,7 @@ def _check_shape(name: str, expected: Array, test: _Test) -> None:
 def _compare(name: str, actual: Array, expected: Array, test: _Test) -> None:
     if actual.shape != expected.shape:
         raise AssertionError(f"{name} has shape {actual.shape}, expected {expected.shape}")
-    ref = next(o.ref for o in test.graph.outputs if o.name == name)
+    ref = _ref(test.graph, name)
     sort = test.graph.sort(ref).value
     kinds = {sort} if sort == "real" and _kind(expected) == "index" else {sort, _kind(expected)}
     if kinds != {_kind(actual)}:
@@ -218,10 +256,11 @@ class _Allowed:
 
 
 def _allowed(name: str, sort: str, expected: Array, test: _Test) -> _Allowed:
-    if test.budget is not None:
+    budget = test.budgets.of_output(name, _ref(test.graph, name).node)
+    if budget is not None:
         if sort != "real":
             return _Allowed(np.zeros(expected.shape), ("they must be equal",))
-        return _budgeted(name, expected, test)
+        return _budgeted(name, expected, budget, test)
     from tang.budget.tolerance import allowed_by
 
     tolerance = test.derived(name)
@@ -280,25 +319,22 @@ def _refuse_vacuous(
     )
 
 
-def _budgeted(name: str, expected: Array, test: _Test) -> _Allowed:
+def _ref(graph: Graph, output: str) -> Ref:
+    return next(o.ref for o in graph.outputs if o.name == output)
+
+
+def _budgeted(name: str, expected: Array, budget: ErrorBudget, test: _Test) -> _Allowed:
     from tang.budget.report_cures import storage_of
     from tang.budget.report_tolerance import kernel_for
-    from tang.emulator.budget import budgets_from, tolerance
+    from tang.emulator.budget import tolerance
     from tang.ir.bind import bind
 
-    budgets = budgets_from(test.budget)
-    budgets.check([o.name for o in test.graph.outputs], [n.name for n in test.graph.nodes])
-    ref = next(o.ref for o in test.graph.outputs if o.name == name)
-    budget = budgets.of_output(name, ref.node)
-    if budget is None:
-        return _Allowed(np.full(expected.shape, np.inf), ("no budget asks anything of it",))
     sizes = dict(test.sizes_now())
     graph, schedule = kernel_for(test.precision, bind(test.graph, sizes) if sizes else test.graph)
-    ref = next(o.ref for o in graph.outputs if o.name == name)
     terms = test.terms_of(name, through=False) if budget.c else None
     if budget.c and terms is None:
         raise BudgetError("a budget with c needs T, the sum of |terms|: pass inputs=")
-    allowed = tolerance(expected, budget, storage_of(schedule, ref), terms)
+    allowed = tolerance(expected, budget, storage_of(schedule, _ref(graph, name)), terms)
     return _Allowed(allowed, (f"the budget {budget}",), percentile=budget.percentile)
 
 

@@ -162,10 +162,15 @@ def prepare(task: Task) -> Subject:
     return lowered(accept(task))
 
 
-def checked_inputs(graph: Graph, inputs: Mapping[str, Any]) -> dict[str, Array]:
+def checked_inputs(graph: Graph, inputs: object) -> dict[str, Array]:
     """The inputs as arrays of their sorts; raises GraphError naming the one that does not fit."""
     known = [i.name for i in graph.inputs]
-    unknown = sorted(set(inputs) - set(known))
+    if not isinstance(inputs, Mapping):
+        raise GraphError(
+            f"inputs are arrays by name, of {', '.join(known) or 'nothing'}, not "
+            f"{type(inputs).__name__}: give a mapping"
+        )
+    unknown = sorted(set(inputs) - set(known), key=str)
     if unknown:
         raise GraphError(f"no input {unknown[0]!r}: one of {', '.join(known) or '(none)'}")
     missing = [n for n in known if n not in inputs]

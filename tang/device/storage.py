@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from tang.errors import GraphError, LimitError
+from tang.errors import GraphError, LimitError, TangError
 from tang.ir.expr import Sort
 from tang.kernel.ir import Type
 
@@ -89,12 +89,34 @@ def unpack(memory: AnyArray, t: Type, sort: Sort = Sort.REAL) -> AnyArray:
     return memory != 0 if sort is Sort.BOOL or t is Type.BOOL else memory
 
 
+def array_of(value: object, what: str, error: type[TangError] = GraphError) -> AnyArray:
+    """A caller's value as an array, whatever its conversion raises; nothing masked gets through.
+
+    what  names the value in the error
+    """
+    try:
+        found, masked = np.asarray(value), _is_masked(value)
+    except Exception as e:  # whatever the caller's own `__array__` raises
+        reason = str(e) or type(e).__name__
+        raise error(f"{what} is no array: {reason}") from e
+    if masked:
+        raise error(
+            f"{what} has masked elements, and a program knows no masks: fill them first, with "
+            ".filled(value)"
+        )
+    return found
+
+
+def _is_masked(value: object) -> bool:
+    """Whether an element is masked, in an array or in the sequences around arrays."""
+    if isinstance(value, list | tuple):
+        return any(_is_masked(v) for v in value)
+    return isinstance(value, np.ma.MaskedArray) and bool(np.ma.is_masked(value))
+
+
 def checked_input(name: str, array: object, sort: Sort) -> AnyArray:
     """An input as an array of its sort; raises GraphError that names the input otherwise."""
-    try:
-        found = np.asarray(array)
-    except ValueError as e:
-        raise GraphError(f"input {name!r} is no array: {e}") from e
+    found = array_of(array, f"input {name!r}")
     kinds = {Sort.REAL: "fiu", Sort.INDEX: "iu", Sort.BOOL: "b"}[sort]
     if found.dtype.kind not in kinds:
         raise GraphError(

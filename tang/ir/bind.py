@@ -7,6 +7,7 @@ not look at data, and it never guesses: a symbol that no shape determines is an 
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -24,7 +25,7 @@ def bind(graph: Graph, sizes: Mapping[str, int]) -> Graph:
     Raises GraphError for sizes that are no numbers ≥ 0 or violate a fact, and for a bound graph
     that is not legal.
     """
-    checked = {s: _size(s, n) for s, n in sizes.items()}
+    checked = checked_sizes(sizes)
     for fact in graph.facts:
         if fact.symbol in checked:
             _check_fact(fact, checked[fact.symbol])
@@ -36,6 +37,13 @@ def bind(graph: Graph, sizes: Mapping[str, int]) -> Graph:
     )
     validate(bound)
     return bound
+
+
+def checked_sizes(sizes: object) -> dict[str, int]:
+    """Sizes by symbol, once they are known to be whole numbers ≥ 0; else GraphError."""
+    if not isinstance(sizes, Mapping):
+        raise GraphError(f"sizes are numbers by symbol, as in {{'n': 16}}, not {repr(sizes)[:60]}")
+    return {s: _size(s, n) for s, n in sizes.items()}
 
 
 def infer_sizes(graph: Graph, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, int]:
@@ -83,12 +91,16 @@ class _Known:
     source: _Equation
 
 
-def _size(symbol: str, size: int) -> int:
-    if isinstance(size, bool) or not hasattr(size, "__index__"):
-        raise GraphError(f"the size of {symbol!r} is an int, not {size!r}")
-    if size < 0:
-        raise GraphError(f"the size of {symbol!r} is {size}: sizes are at least 0")
-    return size.__index__()
+def _size(symbol: str, size: object) -> int:
+    try:
+        whole = operator.index(size)  # type: ignore[arg-type]  # what has no index raises
+    except TypeError:
+        whole = None
+    if whole is None or isinstance(size, bool):
+        raise GraphError(f"the size of {symbol!r} is an int, not {repr(size)[:60]}")
+    if whole < 0:
+        raise GraphError(f"the size of {symbol!r} is {whole}: sizes are at least 0")
+    return whole
 
 
 def _check_fact(fact: Fact, size: int) -> None:

@@ -7,6 +7,7 @@ schedule is the work of `tang.schedule`, obeying it that of lowering, checking t
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import prod
 from typing import Final
@@ -183,7 +184,7 @@ def check_schedule(schedule: Schedule, graph: Graph) -> None:
     if not isinstance(schedule, Schedule):
         raise ScheduleError(f"a schedule is a tang.kernel.schedule.Schedule, not {schedule!r}")
     known = {n.name for n in graph.nodes}
-    for name, s in schedule.nodes:
+    for name, s in _pairs(schedule):
         if name not in known:
             raise ScheduleError(
                 f"schedule names {name!r}; the graph has {', '.join(sorted(known))}: schedules "
@@ -201,6 +202,21 @@ def check_schedule(schedule: Schedule, graph: Graph) -> None:
         _check_shared(node, chosen[node.name])
     for name, s in schedule.nodes:
         _check_promotion(name, s, graph.node(name).monoid)
+
+
+def _pairs(schedule: Schedule) -> Iterable[tuple[str, NodeSchedule]]:
+    """The schedules of nodes by name, once these and the default are known to be schedules."""
+    pairs: object = schedule.nodes
+    if not isinstance(pairs, tuple) or not all(
+        isinstance(p, tuple) and len(p) == 2 and isinstance(p[0], str) for p in pairs
+    ):
+        raise ScheduleError(
+            f"the nodes of a schedule are a tuple of (name, NodeSchedule), not {pairs!r}"
+        )
+    for name, s in (("default", schedule.default), *pairs):
+        if not isinstance(s, NodeSchedule):
+            raise ScheduleError(f"{name}: its schedule is a NodeSchedule, not {s!r}")
+    return schedule.nodes
 
 
 def _check_promotion(name: str, s: NodeSchedule, monoid: Monoid | None) -> None:

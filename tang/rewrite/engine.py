@@ -186,12 +186,21 @@ class _Run:
 
 def chosen(rules: Iterable[str], known: Mapping[str, Rule]) -> list[Rule]:
     """The rules of these names, in this order; GraphError for an unknown one."""
-    if isinstance(rules, str):
-        raise GraphError(
-            f"rules are a sequence of names, not the string {rules!r}: write [{rules!r}]"
-        )
-    names = list(rules)
+    names = rule_names(rules)
     for name in names:
         if name not in known:
             raise GraphError(f"no rule {name!r}: one of {', '.join(known)}")
     return [known[n] for n in names]
+
+
+def rule_names(rules: object) -> tuple[str, ...]:
+    """A caller's rules as names, of which nothing else is known yet; GraphError for others."""
+    if isinstance(rules, str):
+        raise GraphError(
+            f"rules are a sequence of names, not the string {rules!r}: write [{rules!r}]"
+        )
+    names = tuple(rules) if isinstance(rules, Iterable) else (rules,)
+    for name in names:
+        if not isinstance(name, str):
+            raise GraphError(f"rules are a sequence of names, and {repr(name)[:60]} is none")
+    return names

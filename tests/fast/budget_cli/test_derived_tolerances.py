@@ -8,7 +8,7 @@ from budget_programs import matmul_graph
 
 import tang as tg
 from tang.budget.report_tolerance import tolerances_of
-from tang.emulator import ErrorBudget
+from tang.emulator import Budgets, ErrorBudget
 from tang.errors import BudgetError, GraphError
 from tang.testing import assert_within
 
@@ -166,3 +166,44 @@ def test_a_tolerance_of_data_with_nan_takes_t_where_it_is_a_number(matmul):
 def test_results_in_the_formats_of_ml_dtypes_are_reals(matmul):
     bf16 = pytest.importorskip("ml_dtypes").bfloat16
     assert_within(EXACT.astype(bf16), EXACT, graph=matmul, budget=ErrorBudget(rel=0.01))
+
+
+def two_results():
+    """h = A·B, which no test is given; y = 2h and z = h + 1."""
+    a, b = tg.input("A", (6, 40)), tg.input("B", (40, 5))
+    i, j, d = tg.dims("i j d")
+    h = tg.compute("h", (i, j), tg.sum(a[i, d] * b[d, j], d))
+    return tg.Graph(
+        y=tg.compute("double", (i, j), h[i, j] * 2.0), z=tg.compute("next", (i, j), h[i, j] + 1.0)
+    )
+
+
+LOOSE = ErrorBudget(abs=1e6)
+
+
+@pytest.mark.parametrize("budget", [
+    {}, {"y": LOOSE}, {"double": LOOSE}, Budgets(), Budgets(named={"y": LOOSE}),
+], ids=["none", "output", "node", "no-budgets", "named"])  # fmt: skip
+def test_an_output_without_a_budget_of_its_own_is_held_to_the_derived_tolerance(budget):
+    right = {"y": 2 * EXACT, "z": EXACT + 1}
+    assert_within(right, graph=two_results(), inputs=DATA, budget=budget)
+    with pytest.raises(AssertionError, match=r"^z\[.*\n.*\n.* T .*for all inputs"):
+        assert_within(right | {"z": EXACT + 2}, graph=two_results(), inputs=DATA, budget=budget)
+
+
+def test_what_has_a_budget_of_its_own_is_held_to_that_alone():
+    wrong = {"y": 2 * EXACT, "z": EXACT + 2}
+    for budget in (LOOSE, {"*": LOOSE}, {"z": LOOSE}, {"next": LOOSE}):
+        assert_within(wrong, graph=two_results(), inputs=DATA, budget=budget)
+
+
+def test_a_budget_of_a_node_that_is_no_output_is_refused():
+    right = {"y": 2 * EXACT, "z": EXACT + 1}
+    with pytest.raises(BudgetError, match=r"names 'h', a node that is no output.*\(y, z\)"):
+        assert_within(right, graph=two_results(), inputs=DATA, budget={"h": LOOSE, "y": LOOSE})
+    with pytest.raises(BudgetError, match="names 'q', which is no output or node"):
+        assert_within(right, graph=two_results(), inputs=DATA, budget={"q": LOOSE})
+    x, i = tg.input("x", (8,)), tg.dim("i")
+    graph = tg.Graph(at=tg.compute("at", (), tg.argmax(x[i], i)))
+    with pytest.raises(BudgetError, match="names 'q'"):
+        assert_within(np.asarray(7), graph=graph, inputs={"x": np.arange(8.0)}, budget={"q": LOOSE})

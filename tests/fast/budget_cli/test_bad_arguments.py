@@ -1,0 +1,211 @@
+"""Arguments that make no sense end in tang's own errors, which name the argument and the cure."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from budget_programs import matmul_graph
+
+from tang.budget import Question, budget_report, certify, emulate, tune_precision
+from tang.budget.report_tolerance import tolerances_of
+from tang.emulator.budget import Budgets, ErrorBudget, budgets_from
+from tang.errors import BudgetError, GraphError, ScheduleError, TangError
+from tang.kernel.ir import F16, Type
+from tang.kernel.schedule import Schedule
+from tang.testing import assert_within
+
+GRAPH = matmul_graph()
+RNG = np.random.default_rng(0)
+DATA = {"A": RNG.standard_normal((6, 40)), "B": RNG.standard_normal((40, 5))}
+EXACT = DATA["A"] @ DATA["B"]
+WIDE = ErrorBudget(c=1000, abs=1)
+
+
+class Raises:
+    """A value whose conversion to an array raises what the caller's code may raise."""
+
+    def __init__(self, error):
+        self.error = error
+
+    def __array__(self, *_, **__):
+        raise self.error
+
+
+def str_of(given):
+    return str(given)[:9]
+
+
+def within(**more):
+    assert_within(**{"actual": EXACT, "graph": GRAPH, "inputs": DATA, **more})
+
+
+def report(**more):
+    return budget_report(GRAPH, "f32", Question(**{"budget": WIDE, **more}))
+
+
+def certified(**more):
+    return certify(GRAPH, "f32", **more)
+
+
+def tolerances(**more):
+    return tolerances_of(GRAPH, **more)
+
+
+def tuned(**more):
+    return tune_precision(GRAPH, WIDE, **{"inputs": DATA, "candidates": ("f16",), **more})
+
+
+@pytest.mark.parametrize("call", [within, report, certified, tolerances, tuned])
+def test_what_makes_sense_is_accepted(call):
+    call()
+
+
+MIXED = {**DATA, 3: DATA["A"], "q": DATA["A"]}
+
+
+@pytest.mark.parametrize("given", [3, MIXED, [1], "A", {3: 1}], ids=str)
+@pytest.mark.parametrize("call", [within, report, certified, tuned])
+def test_inputs_are_arrays_by_name(call, given):
+    with pytest.raises(GraphError, match=r"arrays by name, of A, B|no input (3|'q'): one of A, B"):
+        call(inputs=given)
+
+
+@pytest.mark.parametrize(("given", "words"), [
+    (3, "sequence of sets of data, not int"), (DATA, "sequence of sets of data, not dict"),
+    ([3], "arrays by name, of A, B"), ([{"A": 1}], "no data for input 'B'"),
+    ([{**DATA, "A": np.ones((6, 4))}], "dim"),
+], ids=["number", "one-set", "no-set", "half", "shape"])  # fmt: skip
+def test_inputs_of_tolerances_are_sets_of_arrays_by_name(given, words):
+    with pytest.raises(TangError, match=words):
+        tolerances(inputs=given)
+
+
+@pytest.mark.parametrize("call", [within, report, certified, tolerances, tuned])
+@pytest.mark.parametrize("given", [3, [3], {"m": "a"}, {"m": np.array([1, 2])}], ids=str)
+def test_sizes_are_numbers_by_symbol(call, given):
+    with pytest.raises(GraphError, match=r"sizes are numbers by symbol|the size of 'm' is an int"):
+        call(sizes=given, inputs=[] if call is tolerances else None)
+
+
+@pytest.mark.parametrize("call", [report, certified, tolerances, tuned])
+@pytest.mark.parametrize(
+    "given",
+    [3, [("A", (0, 1))], {"A": 3}, {"A": (0, 10**400)}, {3: (0, 1)}],
+    ids=lambda g: str(g)[:9],
+)
+def test_ranges_are_pairs_by_input(call, given):
+    with pytest.raises(BudgetError, match="range"):
+        call(ranges=given)
+
+
+@pytest.mark.parametrize("call", [within, tolerances])
+@pytest.mark.parametrize("given", [[], 3, None, {}, "zzz"], ids=str)
+def test_functions_go_by_the_name_of_their_language(call, given):
+    with pytest.raises(BudgetError, match="math is one of portable"):
+        call(math=given)
+    with pytest.raises(BudgetError, match="math is one of portable"):
+        within(math=given, budget=WIDE)
+
+
+@pytest.mark.parametrize(("given", "words"), [
+    (3, "is a preset, JSON or a Schedule, not 3"), (object(), "is a preset, JSON or a Schedule"),
+    ({"default": F16}, "formats by their names"), ({(1, 2): 3}, "formats by their names"),
+    ("\0.json", "cannot be read"), (Schedule(nodes=3), r"tuple of \(name, NodeSchedule\)"),
+    (Schedule(nodes=("C",)), r"tuple of \(name, NodeSchedule\)"),
+    (Schedule(nodes=(("C", 3),)), "C: its schedule is a NodeSchedule, not 3"),
+    (Schedule(default=3), "default: its schedule is a NodeSchedule"),
+], ids=["number", "object", "format", "key", "null", "nodes", "pairs", "pair", "rest"])  # fmt: skip
+@pytest.mark.parametrize("call", [
+    lambda p: within(precision=p),
+    lambda p: budget_report(GRAPH, p, Question(budget=WIDE)),
+    lambda p: tolerances(precision=p),
+    lambda p: certify(GRAPH, p),
+    lambda p: emulate(GRAPH, DATA, p),
+    lambda p: tuned(start=p),
+], ids=["within", "report", "tolerances", "certify", "emulate", "tune"])  # fmt: skip
+def test_a_precision_that_is_none_says_what_one_is(call, given, words):
+    with pytest.raises(ScheduleError, match=words):
+        call(given)
+
+
+@pytest.mark.parametrize("rules", [3, [3], [[]], "fuse"], ids=str)
+def test_rules_go_by_their_names(rules):
+    for call in (report, certified, tuned, lambda **k: emulate(GRAPH, DATA, **k)):
+        with pytest.raises(GraphError, match="rules are a sequence of names"):
+            call(rules=rules)
+
+
+# --- arrays ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "error", [OSError("gone"), AttributeError("a"), RecursionError()], ids=repr
+)
+def test_values_that_cannot_become_arrays_are_named_whatever_they_raise(error):
+    odd = Raises(error)
+    with pytest.raises(BudgetError, match="actual: C is no array"):
+        within(actual=odd)
+    with pytest.raises(BudgetError, match="expected: C is no array"):
+        within(expected={"C": odd})
+    for call in (within, report, certified, tuned):
+        with pytest.raises(GraphError, match="input 'A' is no array"):
+            call(inputs={**DATA, "A": odd})
+
+
+def test_masked_elements_are_refused_with_their_cure_and_plain_ones_are_not():
+    hidden = np.zeros(EXACT.shape, bool)
+    within(actual=np.ma.masked_array(EXACT, mask=hidden))
+    hidden[1, 2] = True
+    for name, wrong in (("actual", EXACT), ("expected", EXACT)):
+        with pytest.raises(BudgetError, match=rf"{name}: C has masked elements.*\.filled\(value\)"):
+            within(**{name: np.ma.masked_array(wrong, mask=hidden)})
+        with pytest.raises(BudgetError, match="masked elements"):
+            within(**{name: list(np.ma.masked_array(wrong, mask=hidden))})
+    odd = {**DATA, "A": np.ma.masked_greater(DATA["A"], 1)}
+    for call in (within, report, certified, lambda inputs: emulate(GRAPH, inputs)):
+        with pytest.raises(GraphError, match=r"input 'A' has masked elements.*\.filled\(value\)"):
+            call(inputs=odd)
+
+
+@pytest.mark.parametrize("what", ["actual", "expected"])
+def test_results_of_unknown_names_are_named_whatever_their_kinds(what):
+    with pytest.raises(BudgetError, match=f"{what}: no output 3; there are C"):
+        within(**{what: {"C": EXACT, 3: EXACT, "q": EXACT}})
+
+
+# --- budgets and searches -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", [
+    lambda: ErrorBudget(abs=10**400), lambda: Budgets(default=3), lambda: Budgets(named=3),
+    lambda: Budgets(named={"C": 3}), lambda: budgets_from({"C": {1: 2, "a": 3}}),
+], ids=["huge", "default", "named", "number", "keys"])  # fmt: skip
+def test_budgets_are_checked_where_they_are_made(make):
+    with pytest.raises(BudgetError):
+        make()
+
+
+@pytest.mark.parametrize("given", [None, 3, WIDE], ids=str)
+def test_what_is_asked_is_a_question(given):
+    with pytest.raises(BudgetError, match=r"tang\.budget\.Question"):
+        budget_report(GRAPH, "f32", given)
+
+
+@pytest.mark.parametrize("where", ["candidates", "accumulators"])
+@pytest.mark.parametrize(
+    "given",
+    [None, 3, [3], [None], "f16", [Type.I32], [[]], {"f16": 1}, [WIDE]],
+    ids=lambda g: str(g)[:9],
+)
+def test_formats_of_a_search_are_formats(where, given):
+    with pytest.raises(ScheduleError, match=where):
+        tuned(**{where: given})
+
+
+def test_a_timer_is_a_function_to_seconds():
+    assert tuned(timer=lambda schedule: np.float32(1)).moves
+    with pytest.raises(BudgetError, match="a timer is a function from a schedule to seconds"):
+        tuned(timer=3)
+    for found in (None, "1", float("nan"), -1.0, True):
+        with pytest.raises(BudgetError, match="a timer gives seconds"):
+            tuned(timer=lambda schedule, found=found: found)
