@@ -21,6 +21,7 @@ import numpy.typing as npt
 from tang.budget.data_certificate import DataCertificate, DataRow, constants_of, digest
 from tang.budget.data_terms import dominating
 from tang.budget.prepared import subject_of
+from tang.budget.report_inputs import checked_seed
 from tang.emulator.replay import replay
 from tang.emulator.strict import STRICT
 from tang.errors import TangBugError
@@ -72,7 +73,7 @@ def certify_data(
         schedule=schedule_to_json(subject.schedule),
         plan=digest(plan_text(subject.packed)),
         inputs={n: digest(np.asarray(a)) for n, a in inputs.items()},
-        seed=seed,
+        seed=None if seed is None else checked_seed(seed),
         sizes=dict(subject.sizes),
         flips=sum(d.count for d in done.decisions),
         constants=constants_of(subject.expanded),

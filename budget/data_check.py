@@ -22,13 +22,14 @@ import numpy.typing as npt
 from tang.budget.data_certificate import FORMULA, KIND, VERSION, constants_of, sealed
 from tang.budget.data_check_balls import Exactly, Tensor, checked_in_balls
 from tang.budget.precision import applied
-from tang.device.storage import unpack
+from tang.device.storage import array_of, unpack
 from tang.emulator.replay import replay
 from tang.errors import BudgetError, ScheduleError, TangError
 from tang.ir.bind import bind, infer_sizes
 from tang.ir.expr import REAL
 from tang.ir.graph import Graph
 from tang.ir.serial import from_json, to_json
+from tang.ir.validate import validate
 from tang.kernel.ir import F64
 from tang.kernel.plan import Buffer
 from tang.kernel.schedule import NodeSchedule, Schedule
@@ -89,6 +90,7 @@ def check_data(
     must be those that it gives. Raises BudgetError naming the place that does not hold. A larger
     bound than need be holds, if the summaries are those of it.
     """
+    validate(graph)
     found = _parsed(text)
     _same("graph: the program", found["graph"], _sha(to_json(graph).encode()))
     _check_inputs(found, graph, inputs)
@@ -164,15 +166,18 @@ def _same(what: str, said: object, found: str) -> None:
 
 def _check_inputs(found: Mapping[str, Any], graph: Graph, inputs: Mapping[str, Any]) -> None:
     names = [i.name for i in graph.inputs]
+    if not isinstance(inputs, Mapping):
+        raise BudgetError(f"inputs are arrays by name, of {', '.join(names)}, not {inputs!r}")
     for name in names:
         if name not in inputs:
             raise BudgetError(f"no data for input {name!r}: give those of the certificate")
-    for name in sorted({*found["inputs"], *inputs}):
+    for name in sorted({*found["inputs"], *inputs}, key=str):
         if name not in names:
             raise BudgetError(f"inputs: the program has no {name!r}: one of {', '.join(names)}")
+    arrays = {n: array_of(inputs[n], f"input {n!r}", BudgetError) for n in names}
     for name in names:
-        _same(f"input {name!r}", found["inputs"].get(name), _of_array(np.asarray(inputs[name])))
-    sizes = dict(infer_sizes(graph, {n: np.shape(inputs[n]) for n in names}))
+        _same(f"input {name!r}", found["inputs"].get(name), _of_array(arrays[name]))
+    sizes = dict(infer_sizes(graph, {n: a.shape for n, a in arrays.items()}))
     if found["sizes"] != sizes or any(type(n) is not int for n in found["sizes"].values()):
         raise BudgetError(f"sizes: the data have {sizes}, not {found['sizes']}")
 

@@ -19,6 +19,7 @@ from tang.budget.prepared import subject_of
 from tang.emulator.replay import replay
 from tang.errors import ScheduleError
 from tang.ir.expr import BOOL
+from tang.ir.given import one_of
 from tang.ir.graph import Graph
 from tang.kernel.schedule import NodeSchedule, Schedule
 from tang.verify.subject import Subject
@@ -49,9 +50,8 @@ def emulate(
     math       "portable": tang's own functions; "exact": each function correctly rounded
     Raises ScheduleError for an unknown level, math or precision.
     """
-    if level not in LEVELS:
-        raise ScheduleError(f"level is one of {', '.join(LEVELS)}, not {level!r}")
-    if math not in MATHS:
+    one_of(level, LEVELS, "level", ScheduleError)
+    if not isinstance(math, str) or math not in MATHS:
         raise ScheduleError(
             f"math is one of {', '.join(MATHS)}, not {math!r}: native functions belong to a "
             "device, and only a run of it tells their bits"

@@ -24,7 +24,7 @@ import numpy.typing as npt
 from tang.emulator.formats_codes import decode
 from tang.errors import BudgetError
 from tang.ir.expr import Sort
-from tang.ir.graph import Graph
+from tang.ir.graph import Graph, require_graph
 
 Array = npt.NDArray[Any]
 
@@ -46,7 +46,11 @@ def load_inputs(path: str | Path, graph: Graph) -> dict[str, Array]:
     Raises BudgetError naming the file and the tensor: missing, unknown, of the wrong sort, rank or
     shape. Symbolic extents fit any size.
     """
-    place = Path(path)
+    require_graph(graph)
+    try:
+        place = Path(path)
+    except TypeError as e:
+        raise BudgetError(f"inputs come from a file, whose path is no {type(path).__name__}") from e
     readers: dict[str, Callable[[Path], dict[str, Array]]] = {
         ".npz": read_npz, ".safetensors": read_safetensors,
     }  # fmt: skip

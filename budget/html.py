@@ -17,6 +17,7 @@ from html import escape
 from typing import Final
 
 from tang.budget.report import BudgetReport, Row, Standing, cells, head
+from tang.errors import BudgetError
 
 MOST_BARS: Final = 60
 """More rows than this are drawn by layer."""
@@ -64,6 +65,8 @@ class _Bar:
 
 def report_html(report: BudgetReport) -> str:
     """The whole page; every name in it is escaped."""
+    if not isinstance(report, BudgetReport):
+        raise BudgetError(f"a page is made of a BudgetReport, not of {type(report).__name__}")
     title = escape(f"{report.name} in {report.precision}")
     answer = "safe" if report.ok else "unsafe"
     bars = _bars(report.rows)

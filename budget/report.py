@@ -174,13 +174,20 @@ class BudgetReport:
 
     @property
     def ok(self) -> bool:
-        """Whether every result with a budget keeps it; with a certificate only proof counts."""
+        """Whether every result with a budget keeps it; with a certificate only proof counts.
+
+        Where no result has one, nothing was asked, and nothing is safe.
+        """
+        if not self.judged:
+            return False
         if self.certificate:
             return all(r.standing is Standing.CERTIFIED for r in self.judged)
         return all(r.standing in (Standing.PASS, Standing.VACUOUS) for r in self.judged)
 
     def sentence(self) -> str:
         """Safe or not, which node, why, and what would cure it."""
+        if not self.judged:
+            return _NOTHING
         return _safe(self) if self.ok else _unsafe(self)
 
     def to_text(self) -> str:
@@ -248,24 +255,28 @@ def _plain(value: object) -> object:
 # --- the sentence ---------------------------------------------------------------------------------
 
 
+_NOTHING: Final = (
+    "Nothing is judged, so this says nothing of safety: no result has a budget (give --rel, --abs, "
+    "--ulp or --c; in Python Question(budget=ErrorBudget(…)))."
+)
+
+
 def _nearest(rows: Sequence[Row]) -> Row:
     return max(rows, key=lambda r: -1.0 if math.isnan(r.used) else r.used)
 
 
 def _safe(report: BudgetReport) -> str:
-    if not report.judged:
-        return "Nothing is judged: no output has a budget (give --rel, --abs, --ulp or --c)."
     if report.certificate:
         row = max(report.judged, key=lambda r: r.certified)
         where = _scope(report)
         return (
-            f"SAFE, certified{_odd(report)}: in {report.precision} every output keeps "
+            f"SAFE, certified{_odd(report)}: in {report.precision} {_who(report)} keeps "
             f"{row.budget} for all inputs {where}; the tightest is {row.shown}, whose bound takes "
             f"{_percent(row.certified)} of its budget."
         )
     row = _nearest(report.judged)
     text = (
-        f"SAFE on {_samples(report)}{_odd(report)}: in {report.precision} every output keeps "
+        f"SAFE on {_samples(report)}{_odd(report)}: in {report.precision} {_who(report)} keeps "
         f"{row.budget}; the nearest is {row.shown}, whose worst error takes "
         f"{_percent(row.used)} of its budget"
     )
@@ -277,6 +288,14 @@ def _safe(report: BudgetReport) -> str:
         return f"{text}. This is no proof: the bound of {vague[0]} is vacuous, larger than itself."
     proved = all(r.proved <= 1 for r in report.judged)
     return text + (", and its sound bound is within it too." if proved else ".")
+
+
+def _who(report: BudgetReport) -> str:
+    """What a budget was asked of."""
+    spared = [r.shown for r in report.rows if r.output and not r.judged]
+    if not spared:
+        return "every output"
+    return f"every result with a budget (none is asked of {', '.join(spared)})"
 
 
 def _odd(report: BudgetReport) -> str:

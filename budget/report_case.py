@@ -26,6 +26,7 @@ from tang.budget.report_terms import terms_of
 from tang.emulator.budget import Budgets, budgets_from
 from tang.errors import BudgetError, GraphError
 from tang.ir.bind import bind, checked_sizes, infer_sizes
+from tang.ir.given import flag
 from tang.ir.graph import Graph
 from tang.ir.validate import validate
 from tang.ir.view import Ref
@@ -66,6 +67,9 @@ class Question:
     cures: bool = True
 
 
+_FLAGS: Final = ("certified", "strict", "whole", "cures")
+
+
 @dataclass(slots=True, eq=False)
 class Case:
     """A program ready to be measured: rewritten, its precision chosen, its data there.
@@ -98,6 +102,8 @@ def case_of(graph: Graph, precision: object, question: Question) -> Case:
         raise BudgetError(
             f"what is asked is a tang.budget.Question(budget=…), not {repr(question)[:60]}"
         )
+    for name in _FLAGS:
+        flag(getattr(question, name), name, BudgetError)
     budgets = budgets_from(question.budget)
     checked_seed(question.seed)
     ranges = checked_ranges(graph, question.ranges)
@@ -121,10 +127,11 @@ def _inputs(graph: Graph, question: Question, ranges: Ranges) -> list[dict[str, 
         given = checked_inputs(graph, question.inputs)
         check_ranges(given, ranges)
         return [given]
-    least = 0 if question.certified else 1
-    if type(question.samples) is not int or question.samples < least:
-        cure = "" if question.certified or question.samples else ": certified alone needs none"
-        raise BudgetError(f"samples are {least} or more, not {question.samples}{cure}")
+    least, samples = 0 if question.certified else 1, question.samples
+    if type(samples) is not int or samples < least:
+        none = type(samples) is int and samples == 0
+        cure = ": certified alone needs none" if none else ""
+        raise BudgetError(f"samples are {least} or more, not {repr(samples)[:60]}{cure}")
     seeds = range(question.seed, question.seed + question.samples)
     return [drawn_inputs(graph, question.sizes, ranges, s) for s in seeds]
 

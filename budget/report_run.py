@@ -17,6 +17,7 @@ from tang.budget.report_certified import certified_rows
 from tang.budget.report_cures import cure_of
 from tang.budget.report_judge import rows_of
 from tang.budget.report_samples import measure
+from tang.errors import BudgetError
 from tang.ir.expr import REAL
 from tang.ir.graph import Graph
 from tang.ir.view import Ref
@@ -31,6 +32,8 @@ def budget_report(
 
     precision  a preset's name, JSON, a file or a Schedule, for the rewritten program
     """
+    if not isinstance(name, str):
+        raise BudgetError(f"name is what the report calls the program, no {type(name).__name__}")
     start = time.perf_counter()
     case = case_of(graph, precision, question)
     measured = [measure(s, case.schedule, case.seed, tiles=case.tiles) for s in case.settings]

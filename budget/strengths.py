@@ -13,9 +13,11 @@ from tang import emulator
 from tang.budget.data import certify_data
 from tang.budget.data_certificate import DataCertificate
 from tang.budget.precision import applied
-from tang.budget.report_inputs import check_ranges, checked_ranges
+from tang.budget.report_inputs import check_ranges, checked_ranges, checked_seed
 from tang.emulator import Certificate, Checked
+from tang.emulator.certify import FREEDOMS
 from tang.errors import BudgetError
+from tang.ir.given import one_of
 from tang.ir.graph import Graph
 from tang.ir.validate import validate
 from tang.rewrite import rewrite
@@ -47,10 +49,12 @@ def certify(
     format counts. Raises BudgetError for inputs outside their ranges.
     """
     validate(graph)
+    if seed is not None:
+        checked_seed(seed)
     if inputs is None:
         known = {} if sizes is None else sizes
         return _for_all(graph, precision, ranges, known, rules, freedom)
-    if freedom != "ieee":
+    if one_of(freedom, FREEDOMS, "freedom", BudgetError) != "ieee":
         raise BudgetError("a data certificate follows IEEE arithmetic: freedom is for ranges")
     if ranges is not None:
         check_ranges(checked_inputs(graph, inputs), checked_ranges(graph, ranges))

@@ -36,6 +36,9 @@ _SORTS: Final[Mapping[str, Sort]] = {
 }
 
 
+_PARTS: Final = ("graph", "graph_signature", "state_dict", "constants")
+"""What is read of an ExportedProgram."""
+
 _REFUSALS: Final = (
     RuntimeError, TypeError, ValueError, AttributeError, AssertionError, LookupError,
 )  # fmt: skip
@@ -78,6 +81,14 @@ def from_torch(module: Any, example_inputs: Sequence[Any]) -> Imported:  # noqa:
 
 def from_exported(exported: Any, example_inputs: Sequence[Any]) -> Imported:  # noqa: ANN401 - torch's
     """The program of an ExportedProgram, whose inputs are the examples in order."""
+    missing = [n for n in _PARTS if not hasattr(exported, n)]
+    if missing:
+        raise GraphError(
+            "from_exported takes an ExportedProgram, as torch.export.export gives it, and "
+            f"{type(exported).__name__} has no {missing[0]}"
+        )
+    if not isinstance(example_inputs, Iterable):
+        raise GraphError(f"example inputs are a sequence of tensors, not {example_inputs!r}")
     reader = _Reader(exported, list(example_inputs))
     for node in exported.graph.nodes:
         reader.take(node)

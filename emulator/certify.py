@@ -26,6 +26,7 @@ from tang.emulator.ranges_numbers import unit
 from tang.errors import BudgetError
 from tang.ir.bind import bind
 from tang.ir.expr import Sort
+from tang.ir.given import flag, one_of
 from tang.ir.graph import Graph, require_graph
 from tang.ir.serial import to_json
 from tang.ir.view import Ref
@@ -58,8 +59,8 @@ def certify(
                is meant over inputs as they are stored
     Raises BudgetError for unknown inputs, ranges that are none, and unknown options.
     """
-    if freedom not in FREEDOMS:
-        raise BudgetError(f"freedom is one of {', '.join(FREEDOMS)}, not {freedom!r}")
+    one_of(freedom, FREEDOMS, "freedom", BudgetError)
+    flag(quantised, "quantised", BudgetError)
     check_schedule(schedule, require_graph(graph))
     _refuse_runs(graph, schedule)
     bound = bind(graph, sizes)

@@ -6,7 +6,18 @@ import numpy as np
 import pytest
 from budget_programs import matmul_graph
 
-from tang.budget import Question, budget_report, certify, emulate, tune_precision
+from tang.budget import (
+    Question,
+    budget_report,
+    certify,
+    certify_data,
+    check_data,
+    emulate,
+    from_exported,
+    load_inputs,
+    report_html,
+    tune_precision,
+)
 from tang.budget.report_tolerance import tolerances_of
 from tang.emulator.budget import Budgets, ErrorBudget, budgets_from
 from tang.errors import BudgetError, GraphError, ScheduleError, TangError
@@ -99,7 +110,7 @@ def test_ranges_are_pairs_by_input(call, given):
 
 
 @pytest.mark.parametrize("call", [within, tolerances])
-@pytest.mark.parametrize("given", [[], 3, None, {}, "zzz"], ids=str)
+@pytest.mark.parametrize("given", [[], 3, {}, "zzz"], ids=str)
 def test_functions_go_by_the_name_of_their_language(call, given):
     with pytest.raises(BudgetError, match="math is one of portable"):
         call(math=given)
@@ -209,3 +220,51 @@ def test_a_timer_is_a_function_to_seconds():
     for found in (None, "1", float("nan"), -1.0, True):
         with pytest.raises(BudgetError, match="a timer gives seconds"):
             tuned(timer=lambda schedule, found=found: found)
+
+
+def test_words_and_flags_are_what_they_say():
+    for odd in (None, -3, [], {}, np.array([1, 2])):
+        with pytest.raises(BudgetError, match="freedom is one of ieee, wgsl"):
+            certified(freedom=odd)
+        with pytest.raises(BudgetError, match="freedom is one of ieee, wgsl"):
+            certified(freedom=odd, inputs=DATA)
+        with pytest.raises(ScheduleError, match="level is one of"):
+            emulate(GRAPH, DATA, level=odd)
+        with pytest.raises(ScheduleError, match="math is one of"):
+            emulate(GRAPH, DATA, math=odd)
+        for name in ("certified", "strict", "whole", "cures"):
+            with pytest.raises(BudgetError, match=f"{name} is True or False"):
+                report(**{name: odd})
+        with pytest.raises(BudgetError, match="samples are 1 or more"):
+            report(samples=odd)
+        with pytest.raises(BudgetError, match="name is what the report calls the program"):
+            budget_report(GRAPH, "f32", Question(budget=WIDE), odd)
+    for seed in (-1, 1.5, [], "1"):
+        with pytest.raises(BudgetError, match="a seed is a whole number"):
+            certified(seed=seed)
+        with pytest.raises(BudgetError, match="a seed is a whole number"):
+            certify_data(GRAPH, "f32", DATA, seed=seed)
+
+
+def test_a_data_certificate_is_checked_against_arrays_by_name():
+    text = certified(inputs=DATA).to_json()
+    check_data(text, GRAPH, DATA)
+    for given, words in (
+        (3, "inputs are arrays by name, of A, B, not 3"), (MIXED, "the program has no 3"),
+        ({**DATA, "A": Raises(OSError("gone"))}, "input 'A' is no array: gone"),
+    ):  # fmt: skip
+        with pytest.raises(BudgetError, match=words):
+            check_data(text, GRAPH, given)
+    with pytest.raises(GraphError, match="a program must be a Graph"):
+        check_data(text, 3, DATA)
+
+
+@pytest.mark.parametrize(("call", "words"), [
+    (lambda: load_inputs(3, GRAPH), "whose path is no int"),
+    (lambda: load_inputs("a.npz", 3), "a program must be a Graph"),
+    (lambda: report_html(3), "a page is made of a BudgetReport, not of int"),
+    (lambda: from_exported(3, ()), "takes an ExportedProgram.*int has no graph"),
+], ids=["path", "graph", "page", "exported"])  # fmt: skip
+def test_files_pages_and_modules_are_what_they_say(call, words):
+    with pytest.raises(TangError, match=words):
+        call()

@@ -7,9 +7,12 @@ import math
 import numpy as np
 import pytest
 
+from tang.budget import Question, budget_report, report_html
 from tang.emulator.budget import Budgets, ErrorBudget, accepts, budgets_from
 from tang.errors import BudgetError
+from tang.ir.serial import to_json
 
+UNIT = {"x": (-1, 1)}
 REFERENCE = np.arange(1.0, 101.0)
 
 
@@ -77,3 +80,33 @@ def test_what_is_no_budget_is_refused_with_its_name(value, words):
 def test_a_budget_of_an_unknown_name_lists_the_known_ones():
     with pytest.raises(BudgetError, match="'w', which is no output or node: one of y, n1"):
         Budgets(named={"w": ErrorBudget()}).check(["y"], ["n1"])
+
+
+@pytest.mark.parametrize("budget", [None, {}, Budgets()], ids=str)
+@pytest.mark.parametrize("more", [{}, {"certified": True, "samples": 0}], ids=["samples", "proof"])
+def test_a_report_without_any_budget_says_so_and_claims_no_safety(budget, more, chain):
+    asked = budget_report(chain, "f32", Question(budget=ErrorBudget(abs=1e3), ranges=UNIT, **more))
+    assert asked.ok
+    report = budget_report(chain, "f32", Question(budget=budget, ranges=UNIT, **more))
+    assert not report.ok
+    assert not report.to_data()["ok"]
+    assert report.sentence().startswith("Nothing is judged, so this says nothing of safety: no")
+    assert 'class="answer safe"' not in report_html(report)
+
+
+def test_outputs_of_which_nothing_is_asked_are_named_where_others_are_safe(chain):
+    alone = Question(budget={"stage1": ErrorBudget(abs=1)}, rules=())
+    report = budget_report(chain, "f32", alone)
+    assert report.ok
+    words = "in f32 every result with a budget (none is asked of z (stage3), y) keeps abs=1;"
+    assert words in report.sentence()
+    whole = budget_report(chain, "f32", Question(budget=ErrorBudget(abs=1e3)))
+    assert "in f32 every output keeps abs=1000;" in whole.sentence()
+
+
+def test_the_command_without_a_budget_is_a_wrong_request(tang, chain, tmp_path):
+    (tmp_path / "chain.json").write_text(to_json(chain))
+    assert tang("budget", "chain.json", "--abs", "1e3")[0] == 0
+    code, out, said = tang("budget", "chain.json")
+    assert (code, out) == (2, "")
+    assert "give a budget: --rel, --abs, --ulp, --c, or --budget" in said

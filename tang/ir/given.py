@@ -1,0 +1,27 @@
+"""What callers give, checked by kind: a word of a few, or a flag.
+
+Defines `one_of` and `flag`. Relies on nothing but the errors. It knows no argument: each call says
+what the value is called, and which error a wrong one is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+
+from tang.errors import TangError
+
+
+def one_of(value: object, known: Collection[str], what: str, error: type[TangError]) -> str:
+    """The value, when it is one of these words."""
+    if isinstance(value, str) and value in known:
+        return value
+    raise error(f"{what} is one of {', '.join(known)}, not {repr(value)[:60]}")
+
+
+def flag(value: object, what: str, error: type[TangError]) -> bool:
+    """The value, when it is true or false."""
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    raise error(f"{what} is True or False, not {repr(value)[:60]}")
