@@ -7,7 +7,7 @@ rounding of the inputs: they are as the kernel stores them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,9 @@ from tang.ir.view import Ref
 from tang.kernel.expand import expand_math
 from tang.kernel.lower import lower
 from tang.kernel.schedule import Schedule
+
+_CURE: Final = "say whose functions the kernel has (math='any', or a language)"
+"""Of functions in f64, of which tang has none."""
 
 F64Array = npt.NDArray[np.float64]
 Bounds = Mapping[Ref, F64Array]
@@ -40,7 +43,7 @@ def element_bounds(
     portable = math == "portable"
     plan = lower(setting.graph, stored_everywhere(setting.graph, schedule))
     done = replay(
-        expand_math(plan) if portable else plan,
+        expand_math(plan, cure=_CURE) if portable else plan,
         dict(setting.inputs),
         domain=any_order(math) if free or not portable else STRICT,
         sizes={},

@@ -24,14 +24,16 @@ def subject_of(
     *,
     rules: Iterable[str] | None = None,
     change: Callable[[Schedule], Schedule] | None = None,
+    cure: str = "",
 ) -> Subject:
     """The program as `tang.compile(graph, schedule=…, rules=rules)` lowers it, with its data.
 
     precision  of `precision_from`, for the rewritten program; None takes `schedule_auto`
     change     what becomes of the schedule before it is lowered
+    cure       of functions in f64, of which there are no portable ones, for the error
     Raises GraphError for inputs that do not fit and ScheduleError for a bad precision.
     """
     validate(graph)
     made, schedule = applied(precision, rewrite(graph, rules).graph)
     chosen = schedule if change is None else change(schedule)
-    return prepare(Task(graph=made, inputs=inputs, schedule=chosen))
+    return prepare(Task(graph=made, inputs=inputs, schedule=chosen), cure)

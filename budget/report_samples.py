@@ -53,6 +53,8 @@ Array = npt.NDArray[Any]
 F64Array = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 
+_CURE: Final = "ask for a certificate without samples (certified, samples=0)"
+"""Of functions in f64, which samples cannot follow."""
 _PAIRS: Final = np.dtype([("value", "f8"), ("shadow", "f8"), ("bound", "f8")])
 
 
@@ -244,7 +246,7 @@ def _on_all(
 
 def _shadowed(setting: Setting, plan: Plan, emulated: Mapping[Ref, Array]) -> Replay:
     data = {i.name: _given(Ref(i.name), i.sort, setting, emulated) for i in setting.graph.inputs}
-    return replay(expand_math(plan), data, domain=_DOMAIN, sizes={}, sanitize=False)
+    return replay(expand_math(plan, cure=_CURE), data, domain=_DOMAIN, sizes={}, sanitize=False)
 
 
 def _replayed(
@@ -255,7 +257,7 @@ def _replayed(
         i.name: _stored(setting.exact[Ref(i.name)], b) if b.sort is REAL else setting.exact[_ref(b)]
         for i, b in _inputs(setting.graph, plan)
     }
-    done = replay(expand_math(plan), data, domain="formats", sizes={}, sanitize=False)
+    done = replay(expand_math(plan, cure=_CURE), data, domain="formats", sizes={}, sanitize=False)
     found = {}
     for b in plan.buffers:
         if b.ref in refs and b.ref is not None:
@@ -389,7 +391,7 @@ def _tile_samples(
         name: _given(ref, setting.graph.sort(ref), setting, emulated)
         for ref, name in sources_of(node).items()
     }
-    expanded, start = expand_math(alone), time.process_time()
+    expanded, start = expand_math(alone, cure=_CURE), time.process_time()
     done = replay(expanded, data, domain=_DOMAIN, sizes={}, sanitize=False)
     if clock is not None:
         points = prod(d.extent.constant for d in node.point)

@@ -241,7 +241,8 @@ def _plan(graph: Graph, schedule: Schedule | None, math: Math, language: str) ->
         raise ScheduleError(f"math is 'portable' or 'native', not {math!r}")
     plan = lower(graph, schedule_auto(graph) if schedule is None else schedule)
     kept = frozenset() if math == "portable" else builtins_of(language)
-    return pack_codes(expand_math(plan, kept))
+    cure = "compile with math='native'" if math == "portable" else ""
+    return pack_codes(expand_math(plan, kept, cure=cure))
 
 
 def _host_c() -> Device:

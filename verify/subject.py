@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -134,12 +134,18 @@ def accept(task: Task) -> Accepted:
     return Accepted(task, sizes, bind(task.graph, sizes) if sizes else task.graph, arrays)
 
 
-def lowered(accepted: Accepted) -> Subject:
-    """The suspects' part: lower and expand; raises whatever they raise."""
+_NATIVE: Final = "verify with math='native'"
+
+
+def lowered(accepted: Accepted, cure: str = _NATIVE) -> Subject:
+    """The suspects' part: lower and expand; raises whatever they raise.
+
+    cure  of functions in f64, for the error
+    """
     task = accepted.task
     plan = lower(task.graph, scheduled(task))
     inputs = snapped(plan, accepted.arrays)
-    expanded = expand_math(plan) if task.math == "portable" else plan
+    expanded = expand_math(plan, cure=cure) if task.math == "portable" else plan
     return Subject(task, plan, expanded, accepted.bound, accepted.sizes, inputs)
 
 
@@ -157,9 +163,9 @@ def derived(task: Task, graph: Graph) -> Task:
     return replace(task, graph=graph, schedule=fitted, derivation=None)
 
 
-def prepare(task: Task) -> Subject:
+def prepare(task: Task, cure: str = _NATIVE) -> Subject:
     """Both: a task ready for the ladder."""
-    return lowered(accept(task))
+    return lowered(accept(task), cure)
 
 
 def checked_inputs(graph: Graph, inputs: object) -> dict[str, Array]:

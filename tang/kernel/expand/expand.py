@@ -61,7 +61,7 @@ SIGMOID_F64: Final = _sigmoid()
 """Three roundings and the error of exp, which no documented bound puts above 5 ulp."""
 
 
-def expand_math(plan: Plan, keep: Collection[Row] = frozenset()) -> Plan:
+def expand_math(plan: Plan, keep: Collection[Row] = frozenset(), *, cure: str = "") -> Plan:
     """Replace operations of MATH by calls: exp2(x) → exp2_f32(x).
 
     In f16 and bf16 the argument is converted to f32 and the result back, once. Raises
@@ -69,15 +69,16 @@ def expand_math(plan: Plan, keep: Collection[Row] = frozenset()) -> Plan:
     as well, from f32 and from f64.
 
     keep  operations that stay, by name and type: the builtins of a language, for native maths
+    cure  of f64, beside another format: what else the caller can be asked for
     """
-    launches = (replace(e, kernel=expand_kernel(e.kernel, keep)) for e in plan.launches)
+    launches = (replace(e, kernel=expand_kernel(e.kernel, keep, cure)) for e in plan.launches)
     return replace(plan, launches=tuple(launches))
 
 
-def expand_kernel(kernel: Kernel, keep: Collection[Row] = frozenset()) -> Kernel:
+def expand_kernel(kernel: Kernel, keep: Collection[Row] = frozenset(), cure: str = "") -> Kernel:
     """The same kernel with calls; the functions it needs come before its own, each once."""
     needed: dict[str, Function] = {}
-    rewrite = partial(_expand, kernel=kernel, needed=needed, keep=keep)
+    rewrite = partial(_expand, kernel=kernel, needed=needed, keep=keep, cure=cure)
     body = rewritten(kernel.body, rewrite)
     own = tuple(_function(f, rewrite) for f in kernel.functions)
     return replace(kernel, body=body, functions=_merge(kernel, needed, own))
@@ -120,7 +121,9 @@ def _function(f: Function, rewrite: Rewrite) -> Function:
     return replace(f, body=body, result=rewrite(f.result))
 
 
-def _expand(root: Expr, kernel: Kernel, needed: dict[str, Function], keep: Collection[Row]) -> Expr:
+def _expand(
+    root: Expr, kernel: Kernel, needed: dict[str, Function], keep: Collection[Row], cure: str
+) -> Expr:
     """Rewrite from the operands up, without recursion: expressions may be deep."""
     done: dict[int, Expr] = {}
     for e in postorder(root):
@@ -131,7 +134,7 @@ def _expand(root: Expr, kernel: Kernel, needed: dict[str, Function], keep: Colle
             needed[function.name] = function
             done[id(e)] = Call(e.type, function.name, args)
         elif isinstance(e, Op) and e.op in MATH and (e.op, e.type) not in keep:
-            done[id(e)] = _call(e, args, kernel, needed, keep)
+            done[id(e)] = _call(e, args, kernel, needed, keep, cure)
         else:
             done[id(e)] = rebuilt(e, args)
     return done[id(root)]
@@ -143,12 +146,13 @@ def _call(
     kernel: Kernel,
     needed: dict[str, Function],
     keep: Collection[Row],
+    cure: str,
 ) -> Expr:
     if e.type is F64 and e.op == "sigmoid" and ("exp", F64) in keep:
         needed[SIGMOID_F64.name] = SIGMOID_F64
         return Call(F64, SIGMOID_F64.name, args)
     if e.type is F64:
-        raise ScheduleError(_no_f64(kernel, e.op))
+        raise ScheduleError(_no_f64(kernel, e.op, cure))
     function = portable(e.op)
     needed[function.name] = function
     if e.type is F32:
@@ -157,11 +161,11 @@ def _call(
     return Convert(e.type, Call(F32, function.name, wide))
 
 
-def _no_f64(kernel: Kernel, op: str) -> str:
+def _no_f64(kernel: Kernel, op: str, cure: str) -> str:
     return (
         f"node {kernel.origin!r} (kernel {kernel.name!r}) computes {op} in f64: portable maths "
-        f"exist in {F32.value}, {F16.value} and bf16; accumulate in one of these, or compile with "
-        f"math='native'"
+        f"exist in {F32.value}, {F16.value} and bf16; accumulate in one of these"
+        + (f", or {cure}" if cure else "")
     )
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from budget_programs import matmul_graph
 
+import tang as tg
 from tang.budget import (
     Question,
     budget_report,
@@ -15,6 +18,7 @@ from tang.budget import (
     emulate,
     from_exported,
     load_inputs,
+    precision_from,
     report_html,
     tune_precision,
 )
@@ -24,6 +28,7 @@ from tang.errors import BudgetError, GraphError, ScheduleError, TangError
 from tang.kernel.ir import F16, Type
 from tang.kernel.schedule import Schedule
 from tang.testing import assert_within
+from tang.verify.subject import Task, prepare
 
 GRAPH = matmul_graph()
 RNG = np.random.default_rng(0)
@@ -268,3 +273,38 @@ def test_a_data_certificate_is_checked_against_arrays_by_name():
 def test_files_pages_and_modules_are_what_they_say(call, words):
     with pytest.raises(TangError, match=words):
         call()
+
+
+def exponentials():
+    x, (i, k) = tg.input("x", (3, 4)), tg.dims("i k")
+    return tg.Graph(y=tg.compute("y", (i, k), tg.exp(x[i, k])))
+
+
+ONES = {"x": np.ones((3, 4))}
+
+
+@pytest.mark.parametrize(("call", "cure"), [
+    (lambda g, p: emulate(g, ONES, p), "accumulate in one of these$"),
+    (lambda g, p: certify(g, p, inputs=ONES), "these, or certify for ranges, without inputs$"),
+    (lambda g, p: budget_report(g, p, Question(budget=WIDE)), r"these, or ask .*samples=0\)$"),
+    (lambda g, p: tune_precision(g, WIDE, start=p), r"these, or ask .*samples=0\)$"),
+    (lambda g, p: tolerances_of(g, p, inputs=[ONES], math="portable"),
+     r"these, or say whose functions the kernel has \(math='any', or a language\)$"),
+    (lambda g, p: prepare(Task(graph=g, inputs=ONES, schedule=precision_from(p, g))),
+     "these, or verify with math='native'$"),
+    (lambda g, p: tg.compile(g, "c", precision_from(p, g)), "or compile with math='native'$"),
+], ids=["emulate", "certify", "report", "tune", "tolerances", "verify", "compile"])  # fmt: skip
+def test_functions_in_f64_have_the_cure_that_the_caller_can_take(call, cure):
+    call(exponentials(), "f32")
+    with pytest.raises(ScheduleError, match=f"computes exp in f64: .*{cure}"):
+        call(exponentials(), "f64")
+
+
+def test_the_cures_of_functions_in_f64_are_cures():
+    graph, asked = exponentials(), Question(budget=WIDE, certified=True, samples=0)
+    assert certify(graph, "f64", {"x": (-1, 1)}).nodes
+    assert budget_report(graph, "f64", replace(asked, ranges={"x": (-1, 1)})).ok
+    assert all(t.ok for t in tolerances_of(graph, "f64", inputs=[ONES], math="any"))
+    assert all(t.ok for t in tolerances_of(graph, "f64", inputs=[ONES], math="c"))
+    schedule = precision_from("f64", graph)
+    assert prepare(Task(graph=graph, inputs=ONES, schedule=schedule, math="native")).plan
