@@ -156,6 +156,15 @@ def test_native_maths_keep_the_functions_of_the_host(host):
         api.compile(graph, math="fast", device=host)
 
 
+def test_functions_in_f64_are_native_or_none(host):
+    graph = unary(e.apply("exp2", e.arg(0)))
+    wide = Schedule(default=NodeSchedule(storage=F64, accumulate=F64))
+    native = api.compile(graph, schedule=wide, math="native", device=host)
+    assert np.allclose(native({"x": np.ones(50)})["y"], 2.0, rtol=1e-15)
+    with pytest.raises(ScheduleError, match="computes exp2 in f64: .*compile with math='native'$"):
+        api.compile(graph, schedule=wide, device=host)
+
+
 def test_kernels_show_their_name_language_and_whole_text(program):
     (kernel,) = program.kernels
     assert (kernel.name, kernel.language) == ("C", "c")
