@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tang.budget.emulation import folded
+from tang.budget.functions_said import default_math, functions_said
 from tang.budget.known_data import Known, Spans
 from tang.budget.precision import applied
 from tang.budget.report_cures import storage_of
@@ -49,7 +50,7 @@ def tolerances_of(
     sizes: Mapping[str, int] | None = None,
     inputs: Sequence[Mapping[str, Array]] = (),
     ranges: Ranges | None = None,
-    math: str = "portable",
+    math: str | None = None,
 ) -> tuple[Tolerance, ...]:
     """A tolerance per output of a program, the most general kind that says something.
 
@@ -57,22 +58,24 @@ def tolerances_of(
     inputs  sets of data: reals are rounded to the storage format of inputs first; T, ranges and
             bounds of every element are taken from them
     ranges  of real inputs, for the kind "range"; without them those of the data
-    math    "portable" functions, or a language whose own ones the kernel uses
+    math    whose functions the kernel has: "portable" ones, those of "any" library or of a
+            language; None takes "any" for a preset and "portable" for a schedule
     A kind that lets zeros pass, or allows more than the largest value of the data, says nothing:
     the next is tried. So it is where the data may leave a format, which bounds by shape leave out.
     Raises BudgetError for unknown functions.
     """
     validate(graph)
-    checked_math(math)
+    written = is_written(precision)
+    whose = checked_math(default_math(written) if math is None else math)
     stated = checked_ranges(graph, {} if ranges is None else ranges)
     known_sizes = checked_sizes({} if sizes is None else sizes)
     bound = bind(graph, known_sizes) if graph.symbols else graph
     made, schedule = kernel_for(precision, bound)
     data = (stored_inputs(made, schedule, arrays) for arrays in _sets(bound, inputs))
     settings = [setting_of(made, arrays) for arrays in data]
-    known = Known(made, schedule, settings, not is_written(precision), math)
+    known = Known(made, schedule, settings, not written, whose)
     maker = _Maker(known, stated or known.spans, bool(stated))
-    return tuple(maker.of(o) for o in made.outputs)
+    return tuple(maker.said(o, maker.of(o)) for o in made.outputs)
 
 
 def _sets(graph: Graph, inputs: object) -> list[dict[str, Array]]:
@@ -133,6 +136,13 @@ class _Maker:
             return self._data(output, [t for t in (shape, ranged) if t is not None])
         reasons = (*shape.derivation, *(ranged.derivation if ranged else ()))
         return self._blank(output, *reasons, "give inputs or ranges")
+
+    def said(self, output: Output, found: Tolerance) -> Tolerance:
+        """With a line about the functions that it speaks of."""
+        if found.kind == "equality":
+            return found
+        lines = functions_said(self.graph, self.schedule, output.ref, self.math)
+        return replace(found, derivation=(*found.derivation, *lines))
 
     # --- for more inputs than those at hand -------------------------------------------------------
 

@@ -68,7 +68,7 @@ def _is_product(x: Any) -> bool:  # noqa: ANN401 - Shadowed or Summed
 
 def _sums(x: Any) -> Sums:  # noqa: ANN401 - Shadowed or Summed
     """What is added up in a value: itself, where it is no sum. An infinity adds no size."""
-    found = getattr(x, "sums", None)
+    found: Sums | None = getattr(x, "sums", None)
     if found is not None:
         return found
     size = np.where(np.isfinite(x.shadow), np.abs(x.shadow) + x.bound, 0.0)
@@ -157,11 +157,12 @@ def _claimed(
 ) -> Callable[..., Summed]:
     """An operation by what is claimed of it, for every argument by itself.
 
-    Of N + per·|x| ulps |x| counts up to p − emin: beyond it results are 0, 1 or overflow. An ulp is
-    at most 2u of the result, which is thus larger by exp(2u·per·|x|) at most before N ulps more.
+    One of N + per·|x| ulps: as an ulp is at most 2u of the result, that may be larger by the factor
+    exp(2u·per·|x|) before it is off by N ulps more.
     """
     target = format_named(type_.value)
-    per, unit = functions.growth(op, type_.value), 2 * float(target.unit_roundoff)
+    per, most = functions.growth(op, type_.value)
+    unit = 2 * float(target.unit_roundoff)
 
     def apply(*operands: Any) -> Summed:  # noqa: ANN401
         done = inner(*operands)
@@ -169,7 +170,7 @@ def _claimed(
         growth: Any = 1.0
         if per:
             (x,) = operands
-            size = np.minimum(np.abs(x.shadow) + x.bound, target.p - target.emin) * per
+            size = np.minimum(np.abs(x.shadow) + x.bound, most) * per
             own, growth = (own[0], own[1] + size * unit, own[2]), np.exp(size * unit)
         bound = _around(op, operands, done.value, done.shadow, own, growth) + more
         return Summed(done.value, done.shadow, bound)

@@ -97,9 +97,10 @@ class Functions:
             return None
         return self._rows.claims(op, Type.F64 if type_ == "f64" else Type.F32)
 
-    def growth(self, op: str, type_: str) -> float:
-        """The ulps by which claims grow for each 1 of |x|."""
-        return max((c.per for c in self.rows(op, type_) or ()), default=0.0)
+    def growth(self, op: str, type_: str) -> tuple[float, float]:
+        """The ulps by which claims grow for each 1 of |x|, and up to which |x|."""
+        grown = [c for c in self.rows(op, type_) or () if c.per]
+        return max((c.per for c in grown), default=0.0), max((c.most for c in grown), default=0.0)
 
     @staticmethod
     def _unported(op: str) -> Promise:
@@ -154,7 +155,7 @@ def _covers(c: Claim, lo: float, hi: float) -> bool:
 def _promise(name: str, c: Claim, reach: Reach, source: str) -> Promise:
     if c.absolute:
         return Constant(name, c.absolute, "spec", source), "absolute"
-    most = max(max(abs(lo), abs(hi)) for lo, hi in reach)
+    most = min(max(max(abs(lo), abs(hi)) for lo, hi in reach), c.most)
     ulp = c.ulp + _FROM_RN + (c.per * most if c.per else 0.0)
     at = f"{source}; at arguments up to {most:.6g}" if c.per else source
     return Constant(name if not c.per else f"{name}@{most!r}", ulp, "spec", at), "ulp"

@@ -34,7 +34,7 @@ def assert_within(
     inputs: Mapping[str, Any] | None = None,
     budget: object = None,
     sizes: Mapping[str, int] | None = None,
-    math: str = "portable",
+    math: str | None = None,
     doubtful: Literal["refuse", "skip"] = "refuse",
 ) -> None:
     """Raise AssertionError unless results of a kernel are what its program allows.
@@ -47,7 +47,9 @@ def assert_within(
     budget     an ErrorBudget of all outputs, or a mapping of them by output ("*": all others),
                instead of the derived tolerance, which holds of outputs without a budget
     sizes      of symbolic extents, where there are no inputs
-    math       "portable", or the language whose own functions the kernel uses
+    math       whose functions the kernel has: "portable" for tang's, "any" for what every decent
+               library keeps, or a language; None takes "any" for a preset and "portable" for a
+               schedule, which is a kernel of tang's own
     doubtful   what to do with elements of which nothing is known, since another right kernel may
                decide otherwise there, or overflow: "refuse" the test, or "skip" these alone
     The message names the output, the element, both values, what is allowed and its derivation.
@@ -82,7 +84,8 @@ def _test_of(
     arrays = None if inputs is None else checked_inputs(graph, inputs)
     known = checked_sizes({} if sizes is None else sizes)
     budgets = _checked_budgets(budget, graph)
-    return _Test(graph, precision, arrays, budgets, known, checked_math(math), doubtful)
+    whose = None if math is None else checked_math(math)
+    return _Test(graph, precision, arrays, budgets, known, whose, doubtful)
 
 
 def _checked_budgets(budget: object, graph: Graph) -> Budgets:
@@ -137,7 +140,7 @@ class _Test:
     inputs: Mapping[str, Array] | None
     budgets: Budgets
     sizes: Mapping[str, int]
-    math: str
+    math: str | None
     doubtful: str
     setting: Any = None
     tolerances: Any = None

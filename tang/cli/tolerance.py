@@ -41,8 +41,12 @@ def command(
         list[str] | None, typer.Option(help="a symbolic extent: --size seq=16; repeatable")
     ] = None,
     math: Annotated[
-        str, typer.Option(help="whose functions the kernel uses: portable, c, cuda, opencl, …")
-    ] = "portable",
+        str | None,
+        typer.Option(
+            help="whose functions the kernel has: any library's (any: of presets by default), "
+            "tang's own (portable: of files), or a language's (c, cuda, opencl, …)"
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="the tolerances as JSON")] = False,
 ) -> None:
     """Print the tolerance of every output, with its derivation.
@@ -82,7 +86,7 @@ def _tolerances(
     seed: int,
     spans: list[str],
     size: list[str],
-    math: str,
+    math: str | None,
 ) -> tuple[Tolerance, ...]:
     from tang.budget.files import load_inputs
     from tang.budget.report_inputs import check_ranges, checked_ranges, drawn_inputs

@@ -165,12 +165,14 @@ def test_tolerance_takes_ranges_and_the_functions_of_a_language(tang):
         "import tang as tg\ni = tg.dim('i', 4)\nx = tg.input('x', (4,))\n"
         "graph = tg.Graph(y=tg.compute('y', i, tg.exp(x[i] + 1.0)))\n"
     )
-    own = json.loads(tang("tolerance", "g.py", "--range", "x=-1:1", "--json")[1])[0]
-    cuda = json.loads(
-        tang("tolerance", "g.py", "--range", "x=-1:1", "--math", "cuda", "--json")[1]
-    )[0]
-    assert own["kind"] == cuda["kind"] == "range"
-    assert cuda["atol"] > own["atol"]
+    options = ((), ("--math", "any"), ("--math", "cuda"), ("--math", "portable"))
+    found = [
+        json.loads(tang("tolerance", "g.py", "--range", "x=-1:1", *more, "--json")[1])[0]
+        for more in options
+    ]
+    assert {t["kind"] for t in found} == {"range"}
+    default, library, cuda, own = (t["atol"] for t in found)
+    assert default == library > cuda > own
     assert tang("tolerance", "g.py", "--math", "fortran")[0] == 2
 
 
