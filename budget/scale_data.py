@@ -138,8 +138,9 @@ def _check_value(scale: Scale, where: str, *, given: bool) -> None:
         raise ScheduleError(f"{where}: without amax a scale is one value, per tensor: give both")
     v = scale.value
     number = isinstance(v, int | float) and not isinstance(v, bool)
-    if not (number and math.isfinite(v) and 2.0**-126 <= v <= 2.0**127):
-        raise ScheduleError(f"{where}.value: expected a number from 2^-126 to 2^127, not {v!r}")
+    if not (number and 2.0**-126 <= v <= 2.0**127):
+        shown = repr(v)[:60]
+        raise ScheduleError(f"{where}.value: expected a number from 2^-126 to 2^127, not {shown}")
     if scale.format == "e8m0" and math.frexp(v)[0] != 0.5:
         raise ScheduleError(f"{where}.value: {v!r} is no power of two, and e8m0 has no others")
 

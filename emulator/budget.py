@@ -92,8 +92,9 @@ class Budgets:
     def __post_init__(self) -> None:
         if not isinstance(self.named, Mapping):
             raise BudgetError(f"named budgets are a mapping of them, not {self.named!r}")
-        for name, budget in (("*", self.default), *self.named.items()):
-            if not isinstance(budget, ErrorBudget) and (name, budget) != ("*", None):
+        given = {} if self.default is None else {"*": self.default}
+        for name, budget in (*given.items(), *self.named.items()):
+            if not isinstance(budget, ErrorBudget):
                 raise BudgetError(f"the budget of {name!r} is an ErrorBudget, not {budget!r}")
 
     def of_output(self, output: str, node: str) -> ErrorBudget | None:

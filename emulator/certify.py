@@ -190,11 +190,9 @@ def _said(b: NodeBound, u: float) -> bool:
 
 
 def _output(graph: Graph, name: str) -> Ref:
-    for o in graph.outputs:
-        if o.name == name:
-            return o.ref
-    for node in graph.nodes:
-        if node.name == name:
-            return Ref(name, node.output_names()[0])
+    refs = {n.name: Ref(n.name, n.output_names()[0]) for n in graph.nodes}
+    refs |= {o.name: o.ref for o in graph.outputs}
+    if isinstance(name, str) and name in refs:
+        return refs[name]
     known = ", ".join((*(o.name for o in graph.outputs), *(n.name for n in graph.nodes)))
     raise BudgetError(f"no output or node {name!r}: one of {known}")

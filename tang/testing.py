@@ -57,7 +57,7 @@ def assert_within(
     those in their ranges, and for them alone. Raises BudgetError where no tolerance can be derived
     or zeros would pass, GraphError for inputs that do not fit.
     """
-    if doubtful not in ("refuse", "skip"):
+    if not isinstance(doubtful, str) or doubtful not in ("refuse", "skip"):
         raise BudgetError(f'doubtful is "refuse" or "skip", not {doubtful!r}')
     test = _test_of(require_graph(graph), precision, inputs, budget, sizes, math, doubtful)
     got = _by_output(actual, graph, "actual")

@@ -8,6 +8,7 @@ know a graph: unknown nodes are found by `check_schedule`.
 from __future__ import annotations
 
 import json
+import re
 from fractions import Fraction
 from typing import Any, Final
 
@@ -24,6 +25,8 @@ Field = int | str | dict[str, int | str]
 VERSION: Final = 1
 LARGEST: Final = 1_000_000
 """No text longer than this many characters, and no number larger, is a schedule."""
+_POWER: Final = re.compile(r"[eE][+-]?[0_]*[1-9][0-9_]{4}")
+"""A power of ten that is beyond every format, and long to write."""
 
 
 def schedule_to_json(schedule: Schedule) -> str:
@@ -157,6 +160,13 @@ def format_from_json(value: object, where: str) -> Type | Format:
     return known[value]
 
 
+def _rational(value: Any) -> Fraction:  # noqa: ANN401 - of a JSON value
+    """An exact number; ValueError for a power of ten that no format has."""
+    if isinstance(value, str) and _POWER.search(value):
+        raise ValueError(f"{value[:40]!r} is beyond every format")
+    return Fraction(value)
+
+
 def _custom(fields: dict[str, Any], where: str) -> Format:
     for name in ("name", "p", "emin", "largest"):
         if name not in fields:
@@ -166,10 +176,10 @@ def _custom(fields: dict[str, Any], where: str) -> Format:
             str(fields["name"]),
             p=int(fields["p"]),
             emin=int(fields["emin"]),
-            largest=Fraction(fields["largest"]),
+            largest=_rational(fields["largest"]),
             specials=str(fields.get("specials", "ieee")),
         )
-    except (FormatError, ValueError, TypeError, ZeroDivisionError) as e:
+    except (FormatError, ValueError, TypeError, ArithmeticError) as e:
         raise ScheduleError(f"{where}: {e}") from e
     reason = refusal(made)
     if reason:

@@ -144,6 +144,28 @@ def test_a_precision_that_is_none_says_what_one_is(call, given, words):
         call(given)
 
 
+def own_format(**parts):
+    made = {"name": "own", "p": 4, "emin": -6, "largest": "240", "specials": "ieee"} | parts
+    return {"version": 1, "inputs": {"A": {"storage": made}}}
+
+
+def scaled(value):
+    scale = {"amax": False, "value": value}
+    return {"version": 1, "inputs": {"A": {"storage": "e4m3fn", "scale": scale}}}
+
+
+@pytest.mark.parametrize("given", [
+    own_format(p=np.inf), own_format(emin=-np.inf), own_format(largest=np.nan),
+    own_format(largest=np.inf), own_format(largest="1e9999999"), own_format(largest="1e-0_99999"),
+    scaled(10**400), scaled(np.nan), scaled(np.inf),
+], ids=["p", "emin", "nan", "inf", "power", "small", "scale", "no-scale", "inf-scale"])  # fmt: skip
+def test_numbers_of_a_precision_are_checked_however_large_they_are(given):
+    assert certify(GRAPH, own_format()).nodes
+    assert certify(GRAPH, scaled(0.5)).nodes
+    with pytest.raises(ScheduleError, match=r"^inputs\['A'\]\.(storage|scale\.value): "):
+        certify(GRAPH, given)
+
+
 @pytest.mark.parametrize("rules", [3, [3], [[]], "fuse"], ids=str)
 def test_rules_go_by_their_names(rules):
     for call in (report, certified, tuned, lambda **k: emulate(GRAPH, DATA, **k)):
