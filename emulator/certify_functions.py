@@ -28,11 +28,12 @@ DIVISION: Final[Mapping[str, tuple[float, float, str]]] = {
     "wgsl": (2.5, 5.0, "WGSL, 15.7.4.1: x/y 2.5 ulp; sqrt inherits from 1/inverseSqrt"),
     "glsl": (2.5, 5.0, "Vulkan, Precision of SPIR-V: x/y 2.5 ulp; sqrt inherits"),
     "opencl": (2.5, 3.0, "OpenCL C 3.0, 7.4, full profile: x/y 2.5 ulp, sqrt 3 ulp"),
-    "any": (2.5, 3.0, "OpenCL C 3.0, 7.4, full profile: x/y 2.5 ulp, sqrt 3 ulp; x·(1/y) 2 ulp"),
+    "any": (6.0, 5.0, "OpenCL C 3.0, 7.4, full profile: x·(1/y), 1/y 2.5 ulp; x·rsqrt(x), 2 ulp"),
 }
 """Language → ulps of a quotient and of a root in f32, where they are not correctly rounded.
 
-In f64 only "any" has them: a quotient may be a product with a rounded reciprocal there too."""
+Of "any" in f64 too: an ulp is at most 2u of its number, so a reciprocal within 2.5 ulp is off by 5u
+and the product by u more, 6 ulps at most; a root is 3 ulp, or x·rsqrt(x), off by 4u + u."""
 
 _FROM_RN: Final = 0.5
 """Documents count from the correctly rounded result."""

@@ -138,11 +138,11 @@ LIBRARY: Final = Documented(
 """What any decent library keeps, in f32 and in f64, however a kernel writes a function.
 
 Called is the widest that is documented: exp, exp2, log, log2 4 ulp and tanh 5 (Metal), sin, cos 4,
-atan2 6, erf 16, a quotient 2.5 and a root 3 (OpenCL, full profile; as the latter two are no
-functions they are in `certify_functions.DIVISION`). NumPy is within: its loops for f32 say exp 2.52
-and log 3.83 ulp (numpy/numpy#13134), sin and cos 1.49 (#13368), those of SVML 4 ulp, in f64 too
-(#19478); glibc's are within 2. Written in rounded steps, with u half an ulp of 1, an ulp at most 2u
-of its number, a relative error r thus at most r/u ulps, and 4.5 ulp at most 9u:
+atan2 6, erf 16, a quotient 2.5 and a root 3 (OpenCL, full profile; rows of the latter two are in
+`certify_functions.DIVISION`). NumPy is within: its loops for f32 say exp 2.52 and log 3.83 ulp
+(numpy/numpy#13134), sin and cos 1.49 (#13368), those of SVML 4 ulp, in f64 too (#19478); glibc's
+are within 2. Written in rounded steps, with u half an ulp of 1, an ulp at most 2u of its number, a
+relative error r thus at most r/u ulps, and 4.5 ulp at most 9u:
 
 exp      2^(x·log2 e): the constant and the product are off by u each, so the power by the factor
          exp(2·|x|·u): 2·|x| ulps. exp2 as exp(x·ln 2) likewise. Beyond 150 (f64: 1075) either is
