@@ -171,3 +171,33 @@ def test_several_claims_of_one_function_hold_together():
     assert near.value == 15 + 0.5 + 2
     assert [kind for _, kind in far] == ["ulp", "absolute"]
     assert any_order("any").name == "any order, any functions"
+
+
+def quotient_and_root(a, name):
+    """The bounds and exact values of 0.7/a and √a."""
+    i = tg.dim("i")
+    x = tg.input("x", (a.size,))
+    graph = tg.Graph(
+        q=tg.compute("q", i, 0.7 / x[i]), r=tg.compute("r", i, tg.sqrt(x[i])),
+    )  # fmt: skip
+    chosen = NodeSchedule(storage=F64, accumulate=F64) if name == "f64" else NodeSchedule()
+    schedule = Schedule(default=chosen)
+    setting = setting_of(graph, stored_inputs(graph, schedule, {"x": a}))
+    bounds = element_bounds(setting, folded(schedule), free=True, math="any")
+    return [(bounds[o.ref], setting.exact[o.ref]) for o in graph.outputs]
+
+
+@pytest.mark.parametrize("name", ["f32", "f64"])
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_quotients_by_reciprocals_and_roots_by_reciprocal_roots_keep_the_claims(name, side):
+    lib = Library(name, side)
+    a = np.random.default_rng(5).uniform(0.25, 4, 4000).astype(lib.type)
+    wide = a.astype(lib.wide)
+    (quotient, by_division), (root, exact) = quotient_and_root(a, name)
+    double = 2 if name == "f64" else 1
+    divided = lib.type(0.7) * lib.div(lib.type(1), a)
+    rooted = a * lib.off(1 / np.sqrt(wide), 1.5)
+    for got, bound, value in ((divided, quotient, by_division), (rooted, root, exact)):
+        assert (np.abs(got.astype(float) - value) <= double * bound).all()
+    alone = np.abs(divided.astype(float) - by_division)
+    assert (alone > 2.5 * np.spacing(np.abs(by_division).astype(lib.type))).any()
