@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 from typing import Final
 
+from tang.budget.overflow import upstream
 from tang.emulator.certify_forms import order, parts
 from tang.emulator.certify_functions import Functions
-from tang.ir.graph import Comprehension, Graph, reads_of
+from tang.ir.graph import Comprehension, Graph
 from tang.ir.view import Ref
 from tang.kernel.accuracy import Claim
 from tang.kernel.ir import F64, MATH
@@ -28,7 +29,7 @@ def default_math(written: bool) -> str:
 
 def functions_said(graph: Graph, schedule: Schedule, ref: Ref, math: str) -> tuple[str, ...]:
     """The line about the functions that a result is computed by; () where there are none."""
-    nodes = _upstream(graph, ref)
+    nodes = upstream(graph, ref)
     wide = all(schedule.of(n.name).accumulate is F64 for n in nodes)
     type_, functions = ("f64" if wide else "f32"), Functions(math)
     claims = {name: _claim(functions, op, type_) for op, name in _operations(nodes).items()}
@@ -36,15 +37,6 @@ def functions_said(graph: Graph, schedule: Schedule, ref: Ref, math: str) -> tup
     whose = {"portable": "functions as tang's own", "any": "functions as any library has them"}
     said = whose.get(math, f"functions as {math} documents them")
     return (f'{said} (math="{math}"): {listed}',) if listed else ()
-
-
-def _upstream(graph: Graph, ref: Ref) -> list[Comprehension]:
-    wanted, found = {ref.node}, []
-    for node in reversed(graph.nodes):
-        if node.name in wanted:
-            found.append(node)
-            wanted |= {r.source.node for r in reads_of(node)}
-    return found[::-1]
 
 
 def _operations(nodes: list[Comprehension]) -> dict[str, str]:

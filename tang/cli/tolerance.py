@@ -110,10 +110,10 @@ def _text(t: Tolerance, source: str, given: bool) -> str:
     lines = [f"{t.output} ({t.format}): {t.formula()}" + (f"   {scope}" if scope else "")]
     if t.vacuous:
         lines.append(f"  VACUOUS: {t.vacuity(source)}, so zeros would pass")
-    elif t.kind not in ("equality", "none"):
+    elif t.kind != "none" and t.format != "exact":
         lines += _plain(t, source)
     if not t.ok:
-        lines.append(f"  cure: {_cure(given)}")
+        lines.append(f"  cure: {_cure(t, given)}")
     lines.append("  derivation:")
     return "\n".join((*lines, *(f"    {line}" for line in t.derivation)))
 
@@ -130,8 +130,10 @@ def _plain(t: Tolerance, source: str) -> list[str]:
     return lines
 
 
-def _cure(given: bool) -> str:
+def _cure(t: Tolerance, given: bool) -> str:
     from tang.budget.tolerance import CURE
 
     data = "" if given else "give the data of the test with --inputs, or "
-    return f"{data}state narrower ranges with --range, or {CURE}"
+    some = t.bound is not None and t.unknown < t.bound.size
+    skip = ', or judge the others: assert_within(..., doubtful="skip")' if some else ""
+    return f"{data}state narrower ranges with --range, or {CURE}{skip}"
