@@ -134,6 +134,6 @@ def _cure(t: Tolerance, given: bool) -> str:
     from tang.budget.tolerance import CURE
 
     data = "" if given else "give the data of the test with --inputs, or "
-    some = t.bound is not None and t.unknown < t.bound.size
+    some = t.bound is not None and 0 < t.unknown < t.bound.size
     skip = ', or judge the others: assert_within(..., doubtful="skip")' if some else ""
     return f"{data}state narrower ranges with --range, or {CURE}{skip}"

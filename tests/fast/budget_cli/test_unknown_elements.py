@@ -7,6 +7,7 @@ fail, and a wrong one, which must not pass.
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -231,3 +232,26 @@ def test_zeros_do_not_pass_below_the_smallest_normal_number():
     assert_within(right, graph=graph, inputs=larger, precision="f16-acc")
     with pytest.raises(AssertionError):
         assert_within(0 * right, graph=graph, inputs=larger, precision="f16-acc")
+
+
+def test_the_command_says_what_decides_and_how_to_judge_the_rest(tang):
+    Path("g.py").write_text(
+        "import tang as tg\ni, k = tg.dims('i k')\nx = tg.input('x', (8, 24))\n"
+        "s = tg.compute('s', i, tg.sum(x[i, k], over=k))\n"
+        "sign = tg.compute('sign', i, s[i] > 0)\n"
+        "graph = tg.Graph(sign=sign, top=tg.compute('top', i, x[i, 0] > 0))\n"
+    )
+    code, out, _ = tang("tolerance", "g.py")
+    assert code == 0
+    assert out == (
+        "sign (exact): actual == expected   for random inputs of seed 0 alone, sums in any order\n"
+        "  derivation:\n    inexact numbers decide it, on these inputs away from their borders\n\n"
+        "top (exact): actual == expected\n  derivation:\n    no inexact number decides it\n"
+    )
+    code, out, _ = tang("tolerance", "g.py", "--precision", "bf16-acc")
+    assert code == 1
+    assert 'or judge the others: assert_within(..., doubtful="skip")' in out
+    rows = json.loads(tang("tolerance", "g.py", "--precision", "bf16-acc", "--json")[1])
+    assert [(r["kind"], r["unknown"] > 0, r["ok"]) for r in rows] == [
+        ("none", True, False), ("equality", False, True),
+    ]  # fmt: skip
