@@ -22,10 +22,11 @@ from tang.budget.report_terms import terms_of
 from tang.budget.tolerance import Tolerance, allowed_by, largest_of
 from tang.emulator import Certificate, certify
 from tang.errors import BudgetError
-from tang.ir.expr import REAL
+from tang.ir.expr import REAL, Expr, walk
 from tang.ir.graph import Graph
 from tang.ir.monoids import ALL, ANY, ARGMAX, ARGMIN, COUNT, MAX, MIN, SUM, product
 from tang.ir.view import Ref
+from tang.kernel.lower.recognise import recognise
 from tang.kernel.schedule import Schedule
 
 Array = npt.NDArray[Any]
@@ -38,6 +39,8 @@ FREELY, FOLDS, WRITTEN = (
     "in the order of the schedule",
 )
 """Of which orders a bound of data speaks."""
+_SURE, _DIGITS = 1 + 2.0**-10, 2.0**-50
+"""Of a difference of two bounds: its higher orders, and their rounding."""
 
 
 @dataclass(eq=False)
@@ -98,6 +101,11 @@ class Known:
                 )
         return found
 
+    @property
+    def finite(self) -> bool:
+        """Whether all real inputs have finite elements, and no others."""
+        return {i.name for i in self.graph.inputs if i.sort is REAL} <= self.spans.keys()
+
     # --- bounds -----------------------------------------------------------------------------------
 
     @cached_property
@@ -112,8 +120,20 @@ class Known:
             return self.bounds
         return [self._replayed(s, True) for s in self.settings]
 
-    def _replayed(self, setting: Setting, free: bool) -> Bounds:
-        return element_bounds(setting, self.schedule, free=free, math=self.math)
+    def _replayed(self, setting: Setting, free: bool, *, printed: bool = True) -> Bounds:
+        return element_bounds(setting, self.schedule, free=free, math=self.math, printed=printed)
+
+    @cached_property
+    def _printed(self) -> list[Bounds]:
+        """What f64 results are off by as functions are printed: nothing without cos and tanh.
+
+        It is what that adds to the bounds by replay. Of other functions it is a few ulps of f64.
+        """
+        if not any(_has_inexact_form(e) for n in self.graph.nodes for e in n.body):
+            return [{} for _ in self.settings]
+        exact = [self._replayed(s, self.free, printed=False) for s in self.settings]
+        pairs = zip(self.bounds, exact, strict=True)
+        return [{r: _more(b, plain[r]) for r, b in found.items()} for found, plain in pairs]
 
     def allowed(self, ref: Ref, t: Tolerance) -> list[F64Array]:
         """What a tolerance for more inputs than these allows of every element."""
@@ -129,8 +149,9 @@ class Known:
         found = [b[ref] for b in self.bounds]
         for t in others:
             if t.kind != "none":
-                pairs = zip(found, self.allowed(ref, t), self.exact(ref), strict=True)
-                found = [np.where(np.isfinite(e), np.fmin(b, a), b) for b, a, e in pairs]
+                own = [o.get(ref, 0.0) for o in self._printed]
+                parts = zip(found, self.allowed(ref, t), own, self.exact(ref), strict=True)
+                found = [np.where(np.isfinite(e), np.fmin(b, a + o), b) for b, a, o, e in parts]
         return found
 
     # --- overflow ---------------------------------------------------------------------------------
@@ -145,8 +166,7 @@ class Known:
 
     def _fits(self, ref: Ref) -> bool:
         """Whether it is known without replay that no tensor leaves its format."""
-        inputs = {i.name for i in self.graph.inputs if i.sort is REAL}
-        ranged = self._certified(self.spans) if inputs <= self.spans.keys() else None
+        ranged = self._certified(self.spans) if self.finite else None
         if ranged is not None and fits_by_ranges(self.graph, ranged, ref):
             return True
         shape = self._certified(None)
@@ -159,6 +179,19 @@ class Known:
             return certify(self.graph, self.schedule, {}, spans, math=self.math)
         except BudgetError:
             return None
+
+
+def _has_inexact_form(e: Expr) -> bool:
+    """Whether an expression has a form whose f64 is off by more than digits of its result."""
+    found = (recognise(part) for part in walk(e))
+    return any(f is not None and f[0] in ("cos", "tanh") for f in found)
+
+
+def _more(bound: F64Array, exact: F64Array) -> F64Array:
+    """By how much a bound is larger, where both are known."""
+    known = np.isfinite(bound) & np.isfinite(exact)
+    with np.errstate(all="ignore"):
+        return np.asarray(np.where(known, (bound - exact) * _SURE + bound * _DIGITS, 0.0))
 
 
 def _in_any_order(monoid: object) -> bool:

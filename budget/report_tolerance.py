@@ -219,7 +219,8 @@ class _Maker:
     def _decided(self, output: Output) -> Tolerance:
         """Of indices and bools: equality, where nothing inexact decides them."""
         blank = Tolerance(output.name, "exact", "none")
-        for spans in (None, self.spans) if self.spans else (None,):
+        finite = not self.data or self.known.finite
+        for spans in ({}, self.spans) if finite else ():
             if self._decides_exactly(output, spans):
                 return replace(blank, kind="equality", derivation=("no inexact number decides it",))
         if not self.data:
@@ -229,7 +230,8 @@ class _Maker:
         found = replace(blank, kind="data", derivation=(line,))
         return self._of_known(blank, self.known.least(output.ref, ()), found)
 
-    def _decides_exactly(self, output: Output, spans: Spans | None) -> bool:
+    def _decides_exactly(self, output: Output, spans: Spans) -> bool:
+        """Whether so for all inputs within ranges, else within those of their formats."""
         try:
             made = certify(self.graph, self.schedule, {}, spans, math=self.math)
         except BudgetError:
@@ -248,12 +250,12 @@ class _Maker:
         return self._judged(self._of_known(blank, bounds, found), output, bounds)
 
     def _tightened(self, found: Tolerance, output: Output) -> Tolerance:
-        """With the bounds of the data too, where these take no long time or are needed."""
+        """With the bounds of the data too, where there is room and they take no long time."""
         numbers = all(np.isfinite(e).all() for e in self.known.exact(output.ref))
-        if not self.data or (numbers and self.known.work > WORK):
+        exact = not (found.rtol or found.scale or found.atol)
+        if not self.data or (numbers and (exact or self.known.work > WORK)):
             return found
         bounds = self.known.least(output.ref, [found])
-        exact = not (found.rtol or found.scale or found.atol)
         more = () if exact else (self._line(bounds),)
         both = replace(found, derivation=(*found.derivation, *more))
         return self._of_known(self._blank(output, *found.derivation), bounds, both)

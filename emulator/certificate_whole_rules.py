@@ -35,10 +35,11 @@ def comparison(x: tuple[Value, ...], p: Given) -> Value:
     a, b = x
     op = p.text("op")
     found = set(compared(op, a, b))
-    flips = False
+    slack = a.error + b.error
+    flips = not slack < INFINITE
     if not (a.empty or b.empty):
-        low, high, slack = a.lo - b.hi, a.hi - b.lo, a.error + b.error
-        flips = not (slack == 0 or low > slack or high < -slack)
+        low, high = a.lo - b.hi, a.hi - b.lo
+        flips = flips or not (slack == 0 or low > slack or high < -slack)
         if (high < 0) if op == "lt" else (low == 0 and high == 0):
             found.add(1.0)
         elif (low >= 0) if op == "lt" else (low > 0 or high < 0):

@@ -1,4 +1,4 @@
-"""The errors a user can meet, one class per kind of mistake.
+"""The errors and the warning that a user can meet, one class per kind of mistake.
 
 Every message says what was expected, what came, where (node, dim, file:line) and what to do.
 Two further classes are internal: `ImpossibleError` ends a draw, `TangBugError` is never caught.
@@ -38,6 +38,10 @@ class DeviceError(TangError):
 
 class BudgetError(TangError):
     """An error budget is malformed or cannot be met."""
+
+
+class UnjudgedWarning(UserWarning):
+    """A test left elements out, of which nothing is known: as many as it says."""
 
 
 class FormatError(TangError):

@@ -107,6 +107,11 @@ def array_of(value: object, what: str, error: type[TangError] = GraphError) -> A
     return found
 
 
+def is_extension(dtype: np.dtype[Any]) -> bool:
+    """Whether it is a number of an extension of NumPy, as those of ml_dtypes are."""
+    return dtype.kind == "V" and dtype.names is None and np.can_cast(dtype, np.float64)
+
+
 def _is_masked(value: object) -> bool:
     """Whether an element is masked, in an array or in the sequences around arrays."""
     if isinstance(value, list | tuple):
@@ -115,8 +120,13 @@ def _is_masked(value: object) -> bool:
 
 
 def checked_input(name: str, array: object, sort: Sort) -> AnyArray:
-    """An input as an array of its sort; raises GraphError that names the input otherwise."""
+    """An input as an array of its sort; raises GraphError that names the input otherwise.
+
+    Reals of NumPy's extensions (ml_dtypes' bfloat16 and narrower) become f32, which holds them.
+    """
     found = array_of(array, f"input {name!r}")
+    if sort is Sort.REAL and is_extension(found.dtype):
+        found = found.astype(np.float32)
     kinds = {Sort.REAL: "fiu", Sort.INDEX: "iu", Sort.BOOL: "b"}[sort]
     if found.dtype.kind not in kinds:
         raise GraphError(

@@ -12,12 +12,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from budget_programs import matmul_graph
+from ml_dtypes import bfloat16
 
 import tang as tg
 from tang.budget.overflow import fits_by_terms
 from tang.budget.report_tolerance import kernel_for, tolerances_of
 from tang.emulator import certify
-from tang.errors import BudgetError
+from tang.errors import BudgetError, UnjudgedWarning
 from tang.ir.view import Ref
 from tang.testing import assert_within
 
@@ -50,11 +51,14 @@ def test_what_another_order_makes_a_number_is_unknown(expression):
 def test_unknown_elements_are_skipped_alone_and_on_demand(expression):
     graph, x = rows(expression, (2, 4)), np.vstack([NEAR, np.float32([[1, 2, 3, 4]])])
     right = np.asarray(tg.emulate(graph, {"x": x[:, ::-1]})["y"], np.float64)
-    assert_within(right, graph=graph, inputs={"x": x}, doubtful="skip")
+    with pytest.warns(UnjudgedWarning, match="^1 of 2 elements of 'y' are not judged$") as told:
+        assert_within(right, graph=graph, inputs={"x": x}, doubtful="skip")
+    assert told[0].filename == __file__
     with pytest.raises(BudgetError, match=r'or judge the others with doubtful="skip"'):
         assert_within(right, graph=graph, inputs={"x": x})
     wrong = right * [1, 1.001]
-    with pytest.raises(AssertionError, match=r"y\[1\] .*1 of 2 elements(.|\n)*1 are not judged"):
+    told = r"y\[1\] .*1 of 2 elements(.|\n)*1 are not judged"
+    with pytest.warns(UnjudgedWarning), pytest.raises(AssertionError, match=told):
         assert_within(wrong, graph=graph, inputs={"x": x}, doubtful="skip")
     with pytest.raises(BudgetError, match='doubtful is "refuse" or "skip", not True'):
         assert_within(right, graph=graph, inputs={"x": x}, doubtful=True)
@@ -70,7 +74,8 @@ def test_a_row_without_variance_is_unknown():
     right = tg.emulate(graph, data, rules=())["y"]
     with pytest.raises(BudgetError, match="8 of 16 elements have no bound"):
         assert_within(right, graph=graph, inputs=data)
-    assert_within(right, graph=graph, inputs=data, doubtful="skip")
+    with pytest.warns(UnjudgedWarning, match="8 of 16"):
+        assert_within(right, graph=graph, inputs=data, doubtful="skip")
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -190,10 +195,11 @@ def test_bools_that_sums_decide_nearly_are_skipped_alone():
     right = x.sum(1) > 0
     for first in (True, False):
         given = np.array([first, *right[1:]])
-        assert_within(given, graph=graph, inputs={"x": x}, doubtful="skip")
+        with pytest.warns(UnjudgedWarning, match="1 of 4"):
+            assert_within(given, graph=graph, inputs={"x": x}, doubtful="skip")
     with pytest.raises(BudgetError, match="1 of 4 elements have no bound"):
         assert_within(right, graph=graph, inputs={"x": x})
-    with pytest.raises(AssertionError, match=r"y\[1\]"):
+    with pytest.warns(UnjudgedWarning), pytest.raises(AssertionError, match=r"y\[1\]"):
         assert_within(~right, graph=graph, inputs={"x": x}, doubtful="skip")
 
 
@@ -215,6 +221,58 @@ def test_what_inputs_decide_alone_is_exact_without_inputs_too():
     assert_within(right, right, graph=graph)
     with pytest.raises(AssertionError, match="no inexact number decides it"):
         assert_within(~right, right, graph=graph)
+
+
+INF = float("inf")
+
+
+@pytest.mark.parametrize(("expression", "kernel"), [
+    (lambda a: a * a < INF, lambda a: a * a < INF),
+    (lambda a: tg.select(a * a < INF, a, 0.0), lambda a: np.where(a * a < INF, a, 0)),
+    (lambda a: 0.0 * (a * a), lambda a: 0 * (a * a)),
+    (lambda a: tg.select(tg.exp(a) < INF, 1.0, 0.0), lambda a: np.where(np.exp(a) < INF, 1.0, 0)),
+], ids=["finite", "guard", "zero-times", "exponential"])  # fmt: skip
+def test_a_decision_on_what_overflows_is_no_exact_one(expression, kernel):
+    a = tg.input("a", (3,))
+    graph = tg.Graph(y=tg.compute("y", ROW, expression(a[ROW])))
+    small, large = np.float32([1, 2, 3]), np.float32([1e20, 1, 2])
+    with np.errstate(all="ignore"):
+        right, other = kernel(small), kernel(large)
+    assert_within(right, graph=graph, inputs={"a": small})
+    with pytest.raises(
+        BudgetError, match=r"1 of 3 elements have no bound|says nothing: it allows 1,"
+    ):
+        assert_within(other, graph=graph, inputs={"a": large})
+
+
+def test_a_wrong_output_is_told_before_another_that_is_unknown():
+    x = tg.input("x", (1, 4))
+    total = tg.compute("s", ROW, tg.sum(x[ROW, K], over=K))
+    largest = tg.compute("m", ROW, tg.max(x[ROW, K], over=K))
+    graph = tg.Graph(y=tg.compute("y", ROW, tg.log(total[ROW])), m=largest)
+    unsure = np.float32([-15.9])
+    with pytest.raises(AssertionError, match=r"m\[0\] is 2"):
+        assert_within({"y": unsure, "m": [2.0]}, graph=graph, inputs={"x": NEAR})
+    with pytest.raises(BudgetError, match="no tolerance of 'y'"):
+        assert_within({"y": unsure, "m": [1.0]}, graph=graph, inputs={"x": NEAR})
+
+
+def test_choices_among_many_are_not_replayed():
+    """A tensor whose elements are only moved is compared at once, whatever its monoid costs."""
+    x = tg.input("x", (64, 256))
+    values, _ = tg.top_k(x, 8, axis=1)
+    graph, data = tg.Graph(v=values), RNG.standard_normal((64, 256)).astype(np.float32)
+    (found,) = tolerances_of(graph, "f32", inputs=[{"x": data}])
+    assert (found.kind, found.bound) == ("shape", None)
+    assert_within(-np.sort(-data, axis=1)[:, :8], graph=graph, inputs={"x": data})
+
+
+def test_bf16_arrays_are_inputs_too():
+    x = tg.input("x", (4,))
+    graph, data = tg.Graph(y=tg.compute("y", ROW, x[ROW] * 3.0)), np.arange(4).astype(bfloat16)
+    assert_within(data * bfloat16(3), graph=graph, inputs={"x": data}, precision="bf16")
+    with pytest.raises(AssertionError):
+        assert_within(data * bfloat16(4), graph=graph, inputs={"x": data}, precision="bf16")
 
 
 # --- zeros ----------------------------------------------------------------------------------------

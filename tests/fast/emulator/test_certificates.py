@@ -12,6 +12,7 @@ import tang.frontend as tg
 from tang.emulator import certificate_from_json, certificate_to_json, certify, check_certificate
 from tang.errors import BudgetError
 from tang.frontend import Graph, compute, dim, input
+from tang.ir.expr import REAL
 from tang.kernel.ir import F16
 from tang.kernel.narrow import E4M3FN
 from tang.kernel.schedule import NodeSchedule, Schedule
@@ -198,3 +199,24 @@ def test_a_transformer_layer_is_certified_and_checked_in_seconds_whatever_its_ex
     assert time.perf_counter() - start < 10
     assert len(large.steps) == len(small.steps)
     assert np.isfinite(small.bound("block.attention.query").error)
+
+
+@pytest.mark.parametrize(("build", "kernel"), [
+    (lambda a: 0.0 * (a * a), lambda a: 0 * (a * a)),
+    (lambda a: (a * a) * 0.0 + 1.0, lambda a: (a * a) * 0 + 1),
+    (lambda a: a * a < float("inf"), lambda a: a * a < np.inf),
+    (lambda a: a * a >= float("inf"), lambda a: a * a >= np.inf),
+], ids=["zero-times", "times-zero", "below-infinity", "infinite"])  # fmt: skip
+def test_what_may_overflow_is_lost_beside_a_zero_and_an_infinity(build, kernel):
+    i, a = tg.dim("i"), tg.input("a", (2,))
+    graph = tg.Graph(y=tg.compute("y", i, build(a[i])))
+    ref = graph.outputs[0].ref
+    for top, lost in ((10.0, False), (1e30, True)):
+        made = certify(graph, Schedule(), {}, {"a": (-top, top)})
+        assert check_certificate(made)
+        error = made.bound(ref.node, ref.output).error
+        with np.errstate(all="ignore"):
+            got = np.asarray(kernel(np.float32([top, 1])), np.float64)
+            exact = np.asarray(kernel(np.array([top, 1])), np.float64)
+        assert (error >= (np.inf if graph.sort(ref) is REAL else 1)) == lost
+        assert lost == (not np.array_equal(got, exact))
