@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from tang.budget.report_samples import Setting, stored_everywhere
 from tang.emulator.any_order import any_order
+from tang.emulator.printed import as_printed
 from tang.emulator.replay import Replay, replay
 from tang.emulator.strict import STRICT
 from tang.ir.expr import REAL
@@ -30,22 +31,30 @@ Bounds = Mapping[Ref, F64Array]
 
 
 def element_bounds(
-    setting: Setting, schedule: Schedule, *, free: bool, math: str = "portable"
+    setting: Setting,
+    schedule: Schedule,
+    *,
+    free: bool,
+    math: str = "portable",
+    printed: bool = True,
 ) -> Bounds:
-    """How far each element of every tensor may be from exact arithmetic; infinite where unknown.
+    """How far each element of every tensor may be from its f64 result; infinite where unknown.
 
     0 at an infinity or NaN that no other order or library makes anything else, and of indices and
     bools where no inexact value decides them.
 
-    free  whether the kernel may add up its sums in any order, not in that of the schedule alone
-    math  "portable" functions, or a language whose own ones the kernel uses
+    free     whether the kernel may add up its sums in any order, not in that of the schedule alone
+    math     "portable" functions, or a language whose own ones the kernel uses
+    printed  whether f64 evaluates functions as they are printed; else it is taken for exact
     """
     portable = math == "portable"
+    strict = as_printed(STRICT) if printed else STRICT
+    domain = any_order(math, printed=printed) if free or not portable else strict
     plan = lower(setting.graph, stored_everywhere(setting.graph, schedule))
     done = replay(
         expand_math(plan, cure=_CURE) if portable else plan,
         dict(setting.inputs),
-        domain=any_order(math) if free or not portable else STRICT,
+        domain=domain,
         sizes={},
         sanitize=False,
     )

@@ -1,8 +1,9 @@
 """The domain `any order`: bounds on every kernel of these formats, whatever order it sums in.
 
 Defines `any_order`. Relies on `shadow` for values and shadows, on `strict` for what counts as a
-decision, and on the claims of functions. Its bounds follow the operations of the plan: of a fold
-that is no plain sum, as a running softmax, they hold for its order alone.
+decision, on the claims of functions, and on `printed` for what f64 is off by. Its bounds follow
+the operations of the plan: of a fold that is no plain sum, as a running softmax, they hold for its
+order alone.
 
 A bound of `shadow` lies around what one kernel computed; these lie around the shadow, so they hold
 for any computed operands within theirs, and so does what is tainted: a decision is doubtful where
@@ -25,67 +26,27 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, partial
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 
 from tang.emulator import formats, real
-from tang.emulator.bounds import SLACK, Own, binade, function_rounding, propagated, rounding, total
-from tang.emulator.certify_functions import Functions, Promise
+from tang.emulator.any_order_functions import claimed, unless_beyond
+from tang.emulator.bounds import SLACK, Own, binade, function_rounding, rounding
+from tang.emulator.certify_functions import Functions
 from tang.emulator.domain import Domain, Operation
+from tang.emulator.extremes import PROPAGATING
 from tang.emulator.machine import Array, Machine, Site, Value
 from tang.emulator.narrow import narrowed
+from tang.emulator.printed import as_printed
 from tang.emulator.shadow import SHADOW, moved
 from tang.emulator.strict import decision, to_int
+from tang.emulator.summed import Summed, Sums, around, is_product, sums_of, tie
 from tang.ir.format import Format, format_named
 from tang.kernel.ir import MATH, Function, Type
 from tang.kernel.narrow import Conversion, conversion_named
 
-Sums = tuple[Value, Value, Value, Value]
-"""Σ e of terms, log Π (1 + u) of the roundings so far, Σ (|x| + e) of terms, and the largest number
-of the formats that parts of the sum have gone through: another order may overflow them."""
 _DECISIONS: Final = ("lt", "le", "eq", "isnan", "floor")
-
-
-class Summed(NamedTuple):
-    """A value, its shadow and its bound as in `shadow`.
-
-    sums     what is added up in it, if it is a sum
-    product  whether it may be a product in registers, whose rounding a difference may leave out
-    """
-
-    value: Any
-    shadow: Any
-    bound: Any
-    sides: tuple[tuple[tuple[Any, ...], Any], ...] = ()
-    sums: Sums | None = None
-    product: bool = False
-
-
-def _is_product(x: Any) -> bool:  # noqa: ANN401 - Shadowed or Summed
-    return getattr(x, "product", False)
-
-
-def _sums(x: Any) -> Sums:  # noqa: ANN401 - Shadowed or Summed
-    """What is added up in a value: itself, where it is no sum. An infinity adds no size."""
-    found: Sums | None = getattr(x, "sums", None)
-    if found is not None:
-        return found
-    size = np.where(np.isfinite(x.shadow), np.abs(x.shadow) + x.bound, 0.0)
-    return x.bound, 0.0, size[()], np.inf
-
-
-def _around(
-    op: str, operands: tuple[Any, ...], value: Value, shadow: Value, own: Own, growth: Value = 1.0
-) -> Value:
-    """The bound of a result around its shadow, for any operands within their bounds of theirs.
-
-    growth  the factor by which a result may exceed its exact value before it is rounded
-    """
-    x, e = tuple(o.shadow for o in operands), tuple(o.bound for o in operands)
-    size = (np.abs(shadow) + propagated(op, x, e)) * growth
-    known = np.isfinite(value) & np.isfinite(size)
-    return total(op, x, e, np.where(known, size, value)[()], shadow, own)
 
 
 # --- operations -----------------------------------------------------------------------------------
@@ -105,8 +66,8 @@ def _add(type_: Type) -> Callable[..., Summed]:
 
     def add(a: Any, b: Any) -> Summed:  # noqa: ANN401
         value, shadow = rounded(a.value, b.value), np.add(a.shadow, b.shadow)
-        alone = _around("add", (a, b), value, shadow, own)
-        (ea, la, sa, ta), (eb, lb, sb, tb) = _sums(a), _sums(b)
+        alone = around("add", (a, b), value, shadow, own)
+        (ea, la, sa, ta), (eb, lb, sb, tb) = sums_of(a), sums_of(b)
         nothing = ((a.shadow == 0) & (a.bound == 0)) | ((b.shadow == 0) & (b.bound == 0))
         top = np.minimum(np.minimum(ta, tb), largest)
         sums = ea + eb, la + lb + np.where(nothing, 0.0, step), sa + sb, top
@@ -130,17 +91,17 @@ def _reordered(sums: Sums, shadow: Value, alone: Value) -> Value:
 def _arithmetic(functions: Functions, op: str, type_: Type, site: Site) -> Callable[..., Summed]:
     inner = SHADOW.operation(op, type_, site).function
     if op in MATH or op in ("div", "sqrt"):
-        return _claimed(functions, op, type_, inner)
+        return claimed(functions, op, type_, inner)
     target = format_named(type_.value)
-    own = rounding(op, target)
+    own, limit = rounding(op, target), tie(target)
 
     def apply(*operands: Any) -> Summed:  # noqa: ANN401
         done = inner(*operands)
-        bound = _around(op, operands, done.value, done.shadow, own)
+        bound = around(op, operands, done.value, done.shadow, own, limit)
         if op == "sub" and any(x.sides for x in operands):
             rest = np.minimum(bound, _contracted(operands, rounding("mul", target)))
             bound = np.asarray(np.where(done.bound == 0, rest, bound))[()]
-        product = op == "mul" or (op == "neg" and _is_product(operands[0]))
+        product = op == "mul" or (op == "neg" and is_product(operands[0]))
         return Summed(done.value, done.shadow, bound, product=product)
 
     return apply
@@ -148,66 +109,8 @@ def _arithmetic(functions: Functions, op: str, type_: Type, site: Site) -> Calla
 
 def _contracted(operands: tuple[Any, ...], own: Own) -> Value:
     """What a maximum less its own operand may be: 0, or the rounding of a product."""
-    sizes = (np.abs(x.shadow) + x.bound for x in operands if _is_product(x))
+    sizes = (np.abs(x.shadow) + x.bound for x in operands if is_product(x))
     return sum((own[1] * np.maximum(binade(z), own[2]) for z in sizes), np.float64(0.0))
-
-
-def _claimed(
-    functions: Functions, op: str, type_: Type, inner: Callable[..., Any]
-) -> Callable[..., Summed]:
-    """An operation by what is claimed of it, for every argument by itself.
-
-    One of N + per·|x| ulps: as an ulp is at most 2u of the result, that may be larger by the factor
-    exp(2u·per·|x|) before it is off by N ulps more.
-    """
-    target = format_named(type_.value)
-    per, most = functions.growth(op, type_.value)
-    unit = 2 * float(target.unit_roundoff)
-
-    def apply(*operands: Any) -> Summed:  # noqa: ANN401
-        done = inner(*operands)
-        own, more = _rounding_of(functions, op, type_, target, operands)
-        growth: Any = 1.0
-        if per:
-            (x,) = operands
-            size = np.minimum(np.abs(x.shadow) + x.bound, most) * per
-            own, growth = (own[0], own[1] + size * unit, own[2]), np.exp(size * unit)
-        bound = _around(op, operands, done.value, done.shadow, own, growth) + more
-        return Summed(done.value, done.shadow, bound)
-
-    return apply
-
-
-def _rounding_of(
-    functions: Functions, op: str, type_: Type, target: Format, operands: tuple[Any, ...]
-) -> tuple[Own, float]:
-    """What an operation is off by at the argument 0, as a rounding and as a number."""
-    promises = _promises(functions, op, type_, operands)
-    if not promises:
-        return rounding(op, target), 0.0
-    ulps = max((c.value for c, kind in promises if kind == "ulp"), default=0.5)
-    more = max((c.value for c, kind in promises if kind == "absolute"), default=0.0)
-    return function_rounding(ulps, target), more
-
-
-def _promises(
-    functions: Functions, op: str, type_: Type, operands: tuple[Any, ...]
-) -> tuple[Promise, ...]:
-    """What is claimed of an operation that need not be rounded correctly; () of the others."""
-    if op in MATH:
-        return functions.claims(op, type_.value, tuple(map(_reach, operands)), grown=False)
-    found = {"div": functions.division, "sqrt": functions.root}.get(op)
-    claim = None if found is None else found(type_.value)
-    return () if claim is None else (claim,)
-
-
-def _reach(x: Any) -> tuple[float, float]:  # noqa: ANN401
-    """The least and the greatest that operands may be, of those that are numbers."""
-    lo, hi = np.asarray(x.shadow - x.bound), np.asarray(x.shadow + x.bound)
-    known = np.isfinite(lo) & np.isfinite(hi)
-    if not known.any():
-        return 0.0, 0.0
-    return float(lo[known].min()), float(hi[known].max())
 
 
 def _call(function: Function, site: Site) -> Callable[..., Summed]:
@@ -216,11 +119,13 @@ def _call(function: Function, site: Site) -> Callable[..., Summed]:
         near = conversion
         return lambda m, result, x: _moved(near, result, x)
     plain, op = real.plain_function(function.implements), function.implements
-    own = function_rounding(function.ulp, format_named(function.result.type.value))
+    target = format_named(function.result.type.value)
+    own = function_rounding(function.ulp, target)
 
     def after(m: Machine, result: Value, *operands: Any) -> Summed:  # noqa: ANN401
         shadow = plain(*(x.shadow for x in operands))
-        return Summed(result, shadow, _around(op, operands, result, shadow, own))
+        bound = around(op, operands, result, shadow, own)
+        return Summed(result, shadow, unless_beyond(target, result, shadow, bound))
 
     return after
 
@@ -230,17 +135,23 @@ def _extreme(kind: str, type_: Type) -> Operation | None:
     found = SHADOW.extreme(kind, type_)
     if found is None or kind == "abs":
         return found
-    inner = found.function
+    inner, propagates = found.function, kind in PROPAGATING.values()
 
     def extreme(x: Any, y: Any) -> Summed:  # noqa: ANN401
         done = inner(x, y)
         clear = np.abs(x.shadow - y.shadow) > (x.bound + y.bound) * SLACK
         first = done.shadow == x.shadow
         bound = np.where(clear, np.where(first, x.bound, y.bound), np.maximum(x.bound, y.bound))
+        if propagates and np.isnan(done.shadow).any():
+            bound = np.where(_is_exactly_nan(x) | _is_exactly_nan(y), 0.0, bound)
         sides = (x[:3], clear & first), (y[:3], clear & ~first)
         return Summed(done.value, done.shadow, bound[()], sides)
 
     return Operation(extreme)
+
+
+def _is_exactly_nan(x: Any) -> Value:  # noqa: ANN401
+    return np.isnan(x.shadow) & (x.bound == 0)
 
 
 # --- conversions ----------------------------------------------------------------------------------
@@ -250,13 +161,13 @@ def _conversion(type_: Type, source: Type) -> Callable[[Any], Any]:
     inner, target = SHADOW.to_float(type_, source), format_named(type_.value)
     if not source.is_float:
         return inner
-    own = rounding("convert", target)
+    own, limit = rounding("convert", target), tie(target)
 
     def convert(x: Any) -> Summed:  # noqa: ANN401
         done = inner(x)
         if done.bound is x.bound:  # a wider format: the same number
             return Summed(done.value, x.shadow, x.bound, (), getattr(x, "sums", None))
-        bound = _around("convert", (x,), done.value, x.shadow, own)
+        bound = around("convert", (x,), done.value, x.shadow, own, limit)
         return Summed(done.value, x.shadow, bound, (), _rounded_sums(x, own, target))
 
     return convert
@@ -266,7 +177,7 @@ def _rounded_sums(x: Any, own: Own, target: Format) -> Sums | None:  # noqa: ANN
     """What is added up in a value that was rounded on its way: as if its format added it."""
     if getattr(x, "sums", None) is None:
         return None
-    e, log, size, top = _sums(x)
+    e, log, size, top = sums_of(x)
     least = own[1] * own[2]
     largest = np.minimum(top, float(target.largest))
     return e + least, log + np.log1p(own[1]), size + least, largest
@@ -280,7 +191,8 @@ def _moved(conversion: Conversion, value: Value, x: Any) -> Summed:  # noqa: ANN
     """A value rounded to a narrow format, and the bound for any kernel's value within x's.
 
     The distance to the nearest number of a format changes by no more than the value does; within
-    the format it is half a spacing. Other roundings are off by a whole one.
+    the format it is half a spacing. Other roundings are off by a whole one. Where what is beyond
+    the largest number becomes none, nothing is known of those that may be.
     """
     done, e = moved(value, x), x.bound
     size = np.abs(x.shadow) + e
@@ -291,6 +203,8 @@ def _moved(conversion: Conversion, value: Value, x: Any) -> Summed:  # noqa: ANN
     beyond = (done.bound + 2 * e) if nearest else np.inf
     bound = np.minimum(np.where(inside, spacing + e, np.inf), beyond) * SLACK
     exact = np.isfinite(value) & np.isfinite(x.shadow) & np.isfinite(e)
+    if conversion.overflow != "saturate":
+        bound = np.where((size >= tie(conversion.format)) & (e > 0), np.inf, bound)
     bound = np.where(exact, bound, done.bound)[()]
     sums = _rounded_sums(x, (1.0, 2 * own[1], own[2]), conversion.format)
     return Summed(value, x.shadow, bound, (), sums)
@@ -298,25 +212,26 @@ def _moved(conversion: Conversion, value: Value, x: Any) -> Summed:  # noqa: ANN
 
 def _merge(mask: Array, new: Any, old: Any) -> Summed:  # noqa: ANN401
     value, shadow, bound = (np.where(mask, new[k], old[k]) for k in range(3))
-    product = _is_product(new) or _is_product(old)
+    product = is_product(new) or is_product(old)
     if getattr(new, "sums", None) is None and getattr(old, "sums", None) is None:
         return Summed(value, shadow, bound, product=product)
-    pairs = zip(_sums(new), _sums(old), strict=True)
+    pairs = zip(sums_of(new), sums_of(old), strict=True)
     e, log, size, top = (np.where(mask, a, b) for a, b in pairs)
     return Summed(value, shadow, bound, (), (e, log, size, top), product)
 
 
 @cache
-def any_order(math: str = "portable") -> Domain:
+def any_order(math: str = "portable", *, printed: bool = True) -> Domain:
     """The domain, for kernels that call tang's functions, those of a language or of any library.
 
     Of the latter it reads a plan whose functions are not expanded. Raises BudgetError for an
     unknown one.
+
+    printed  whether its bounds hold against f64 as programs are printed, else against exact results
     """
     functions = Functions(math)
-    return replace(
+    domain = replace(
         SHADOW,
-        name=f"any order, {math} functions",
         operation=partial(_operation, functions),
         to_int=partial(to_int, trust=SLACK),
         to_float=_conversion,
@@ -324,4 +239,10 @@ def any_order(math: str = "portable") -> Domain:
         call=_call,
         rounded=_rounded,
         extreme=_extreme,
+    )
+    name = f"any order, {math} functions"
+    return (
+        replace(as_printed(domain), name=name)
+        if printed
+        else replace(domain, name=name + ", exact")
     )

@@ -74,9 +74,18 @@ def binade(value: Value) -> Value:
     return (np.asarray(value, np.float64).view(np.int64) & _EXPONENT).view(np.float64)
 
 
-def total(op: str, x: Values, e: Values, value: Value, shadow: Value, own: Own) -> Value:
+def total(
+    op: str,
+    x: Values,
+    e: Values,
+    value: Value,
+    shadow: Value,
+    own: Own,
+    moved: Value | None = None,
+) -> Value:
     """The bound of a result: propagated, plus its rounding; 0 at an infinity or NaN that is exact.
 
+    moved  what is propagated, where it is known already
     Infinite where nothing is known, also where one of value and shadow is not finite: a domain
     was left, as by √(x − e) < 0, or a format overflowed.
     """
@@ -85,7 +94,7 @@ def total(op: str, x: Values, e: Values, value: Value, shadow: Value, own: Own) 
     rounded = k * (np.maximum(spacing, least) if least else spacing)
     if op in ("add", "sub"):
         rounded = _without_zeros(rounded, x, e)
-    bound = propagated(op, x, e) + rounded
+    bound = (propagated(op, x, e) if moved is None else moved) + rounded
     known = np.isfinite(bound) & np.isfinite(shadow)
     if not known.all():
         same = (value == shadow) | (np.isnan(value) & np.isnan(shadow))
@@ -99,19 +108,20 @@ def _is_exactly_no_number(op: str, x: Values, e: Values) -> Value:
 
     Two infinities may both be overflows: f64 has a largest number too. So an operand must be
     infinite or NaN itself, or the operation undefined or a pole there, and the errors of operands
-    must not change which.
+    must not change which. An operand that is NaN makes any other NaN.
     """
     if op in ("sqrt", "log", "log2"):
         off = x[0] + e[0] < 0 if op == "sqrt" else (x[0] + e[0] < 0) | ((x[0] == 0) & (e[0] == 0))
         return off | (~np.isfinite(x[0]) & (e[0] == 0))
-    settled, wild = True, False
+    settled, wild, lost = True, False, False
     for operand, bound in zip(x, e, strict=True):
         least = np.inf if op in ("add", "sub") else np.abs(operand)
         settled = settled & ((bound == 0) | (bound < least))
         wild = wild | ~np.isfinite(operand)
+        lost = lost | (np.isnan(operand) & (bound == 0))
     if op == "div":
         wild = wild | (x[1] == 0)
-    return settled & wild
+    return (settled & wild) | lost
 
 
 def _without_zeros(rounded: Value, x: Values, e: Values) -> Value:

@@ -152,3 +152,62 @@ def test_a_maximum_less_an_input_is_exact():
     larger = data["a"] > data["c"]
     assert (exact[larger] == 0).all()
     assert (bound[larger] == 0).all()
+
+
+# --- products of other libraries ------------------------------------------------------------------
+
+
+def parts_of(name, a, b):
+    """The factors of a function that is computed as a product, each rounded once to f32."""
+    one = np.float64(1)
+    ln2, log2e = np.log(2.0), 1 / np.log(2.0)
+    factors = {
+        "quotient": (a, one / b),
+        "root": (a, one / np.sqrt(a)),
+        "log": (np.log2(a), np.full(N, ln2)),
+        "log2": (np.log(a), np.full(N, log2e)),
+        "sigmoid": (np.exp(a), one / (1 + np.exp(a))),
+        "tanh": (np.expm1(2 * a), one / (np.exp(2 * a) + 1)),
+    }[name]
+    return tuple(round_to(f, "f32") for f in factors)
+
+
+WRITTEN_AS_PRODUCTS = {
+    "quotient": lambda x: x["a"] / x["b"],
+    "root": lambda x: tg.sqrt(x["a"]),
+    "log": lambda x: tg.log(x["a"]),
+    "log2": lambda x: tg.log2(x["a"]),
+    "sigmoid": lambda x: tg.sigmoid(x["a"]),
+    "tanh": lambda x: tg.tanh(x["a"]),
+}
+
+
+def larger_less(written, *, math):
+    """f64 results and bounds of max(p, c) − p, where p is a positive a or a function of it."""
+    a, b = (np.abs(data_of("f32")[n]) + 0.5 for n in "ab")
+    data = {"a": round_to(a, "f32"), "b": round_to(b, "f32"), "c": np.full(N, -9.0)}
+    graph = program(lambda x: tg.maximum(written(x), x["c"]) - written(x))
+    arrays = {i.name: data[i.name] for i in graph.inputs}
+    setting = setting_of(graph, stored_inputs(graph, Schedule(), arrays))
+    bounds = element_bounds(setting, folded(Schedule()), free=True, math=math)
+    (output,) = graph.outputs
+    return data, np.asarray(setting.exact[output.ref]), np.asarray(bounds[output.ref])
+
+
+@pytest.mark.parametrize("name", WRITTEN_AS_PRODUCTS)
+def test_a_function_that_other_libraries_compute_as_a_product_may_be_contracted(name):
+    data, exact, bound = larger_less(WRITTEN_AS_PRODUCTS[name], math="any")
+    x, y = parts_of(name, data["a"], data["b"])
+    m = Kernel("f32")
+    got = m.fma(-x, y, np.maximum(m.mul(x, y), data["c"]))
+    assert (exact == 0).all()
+    assert (got != 0).any()
+    assert (np.abs(got) <= bound).all()
+    size = np.abs(m.mul(x, y))
+    assert (bound <= 1.01 * 2.0**-24 * size).all()
+
+
+@pytest.mark.parametrize("name", WRITTEN_AS_PRODUCTS)
+def test_tangs_own_functions_are_no_products(name):
+    _, _, bound = larger_less(WRITTEN_AS_PRODUCTS[name], math="portable")
+    assert (bound == 0).all()
