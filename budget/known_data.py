@@ -64,7 +64,7 @@ class Known:
     @cached_property
     def order(self) -> str:
         """Of which orders of summation `bounds` speak."""
-        if not self.free and self.math == "portable":
+        if not self.free:
             return WRITTEN
         return FREELY if all(_in_any_order(n.monoid) for n in self.graph.nodes) else FOLDS
 
@@ -144,14 +144,22 @@ class Known:
     def least(self, ref: Ref, others: Sequence[Tolerance]) -> list[F64Array]:
         """The least that is known to hold of every element, infinite where nothing is.
 
-        What is no number in f64 must be the same, or is unknown: only replay tells.
+        What is no number in f64 must be the same, or is unknown: only replay tells. So it is where
+        a bound by shape holds for all inputs but those that overflow, or whose 1/y does.
         """
         found = [b[ref] for b in self.bounds]
         for t in others:
             if t.kind != "none":
                 own = [o.get(ref, 0.0) for o in self._printed]
                 parts = zip(found, self.allowed(ref, t), own, self.exact(ref), strict=True)
-                found = [np.where(np.isfinite(e), np.fmin(b, a + o), b) for b, a, o, e in parts]
+                found = [
+                    np.where(
+                        np.isfinite(e) & (np.isfinite(b) | (t.kind != "shape")),
+                        np.fmin(b, a + o),
+                        b,
+                    )
+                    for b, a, o, e in parts
+                ]
         return found
 
     # --- overflow ---------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from tang.budget.precision import applied
 from tang.budget.report_cures import storage_of
 from tang.budget.report_inputs import Ranges, checked_ranges
 from tang.budget.report_samples import setting_of, stored_inputs
-from tang.budget.tolerance import Tolerance, says_nothing
+from tang.budget.tolerance import Tolerance, blind_share, says_nothing
 from tang.emulator import certify, shape_bound
 from tang.emulator.certify_functions import checked_math
 from tang.errors import BudgetError
@@ -190,9 +190,8 @@ class _Maker:
         if found.vacuous:
             reason = found.reason or "its bound is larger than the values"
             return self._blank(output, f"by ranges: {reason}")
-        listed = ", ".join(f"{n} in {lo:.3g}:{hi:.3g}" for n, (lo, hi) in self.spans.items())
         lines = (
-            f"by ranges: at most {found.error:.3g} for {listed}, "
+            f"by ranges: at most {found.error:.3g} for {_listed(self.spans)}, "
             f"with values in {found.lo:.3g}:{found.hi:.3g}",
         )
         return self._compared(
@@ -220,15 +219,18 @@ class _Maker:
         """Of indices and bools: equality, where nothing inexact decides them."""
         blank = Tolerance(output.name, "exact", "none")
         finite = not self.data or self.known.finite
-        for spans in ({}, self.spans) if finite else ():
-            if self._decides_exactly(output, spans):
-                return replace(blank, kind="equality", derivation=("no inexact number decides it",))
+        if finite and self._decides_exactly(output, {}):
+            return replace(blank, kind="equality", derivation=("no inexact number decides it",))
+        if finite and self.spans and self._decides_exactly(output, self.spans):
+            kind = "range" if self.stated or not self.data else "data"
+            why = f"no inexact number decides it for {_listed(self.spans)}"
+            return replace(blank, kind=kind, derivation=(why,))
         if not self.data:
             why = ("inexact numbers decide it, perhaps near a border", "give inputs")
             return replace(blank, derivation=why)
         line = "inexact numbers decide it, on these inputs away from their borders"
         found = replace(blank, kind="data", derivation=(line,))
-        return self._of_known(blank, self.known.least(output.ref, ()), found)
+        return self._of_known(output, blank, self.known.least(output.ref, ()), found)
 
     def _decides_exactly(self, output: Output, spans: Spans) -> bool:
         """Whether so for all inputs within ranges, else within those of their formats."""
@@ -247,7 +249,7 @@ class _Maker:
             line = f"by data: no element is a number, {self.known.order}"
         blank = self._blank(output, *reasons)
         found = replace(blank, kind="data", atol=_most(bounds), derivation=(*reasons, line))
-        return self._judged(self._of_known(blank, bounds, found), output, bounds)
+        return self._judged(self._of_known(output, blank, bounds, found), output, bounds)
 
     def _tightened(self, found: Tolerance, output: Output) -> Tolerance:
         """With the bounds of the data too, where there is room and they take no long time."""
@@ -258,17 +260,20 @@ class _Maker:
         bounds = self.known.least(output.ref, [found])
         more = () if exact else (self._line(bounds),)
         both = replace(found, derivation=(*found.derivation, *more))
-        return self._of_known(self._blank(output, *found.derivation), bounds, both)
+        return self._of_known(output, self._blank(output, *found.derivation), bounds, both)
 
     def _line(self, bounds: Sequence[Array]) -> str:
         return f"by data: at most {_most(bounds):.3g} on the inputs at hand, {self.known.order}"
 
-    def _of_known(self, blank: Tolerance, bounds: Sequence[Array], found: Tolerance) -> Tolerance:
+    def _of_known(
+        self, output: Output, blank: Tolerance, bounds: Sequence[Array], found: Tolerance
+    ) -> Tolerance:
         """What was found, with the bounds of every element; nothing, where one has none."""
         unknown = sum(int(np.isinf(b).sum()) for b in bounds)
         kept = replace(
             blank if unknown else found,
             tight=_most(bounds), order=self.known.order, bound=bounds[0], unknown=unknown,
+            blind=blind_share(bounds, self.known.exact(output.ref)),
         )  # fmt: skip
         if not unknown:
             return kept
@@ -293,6 +298,10 @@ class _Maker:
             return replace(found, vacuous=True, derivation=(f"by shape: {told}: it says nothing",))
         lines = (*found.derivation, f"{told}: it says nothing")
         return replace(found, vacuous=True, derivation=lines)
+
+
+def _listed(spans: Spans) -> str:
+    return ", ".join(f"{n} in {lo:.3g}:{hi:.3g}" for n, (lo, hi) in spans.items())
 
 
 def _most(bounds: Sequence[Array]) -> float:

@@ -1,12 +1,12 @@
 """A tolerance of a test, as a value: what it allows, of which inputs, and why.
 
-Defines `Tolerance`, `allowed_by`, `says_nothing`, `largest_of` and `of_numbers`. Relies on NumPy
-alone. It derives nothing: `report_tolerance` does.
+Defines `Tolerance`, `allowed_by`, `says_nothing`, `blind_share`, `largest_of` and `of_numbers`. It
+relies on NumPy and derives nothing: `report_tolerance` does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -41,12 +41,13 @@ class Tolerance:
     scale       c·u;  largest  T on the inputs at hand, NaN without any
     derivation  how it came about, line by line
     value       the largest |f64| on the inputs at hand, NaN without any
-    vacuous     whether zeros would pass, or it is larger than that: it tests nothing
+    vacuous     whether it is no smaller than that: zeros would pass, it tests nothing
     tight       the largest of `bound`, which is what all that is known of the inputs at hand allows
                 of each element of the first set of them, infinite where nothing is known; NaN and
                 None where that was not asked
     order       of which orders of summation these speak
     unknown     how many elements of the inputs at hand have no bound
+    blind       the share of elements at which a 0 would pass that is wrong
     smallest    normal number of the format: what may pass for a zero
     """
 
@@ -63,6 +64,7 @@ class Tolerance:
     tight: float = float("nan")
     order: str = ""
     unknown: int = 0
+    blind: float = 0.0
     smallest: float = 0.0
     bound: Array | None = field(default=None, repr=False, compare=False)
 
@@ -85,9 +87,8 @@ class Tolerance:
     def vacuity(self, source: str) -> str:
         """That it says nothing of some inputs, and why."""
         on = f" on {source}" if source else ""
-        if self.tight <= self.value:
-            return f"no value{on} is larger than what is allowed of it, at most {self.tight:.3g}"
-        return f"{self.tight:.3g} is larger than the largest value, {self.value:.3g}{on}"
+        than = "larger" if self.tight > self.value else "no smaller"
+        return f"{self.tight:.3g} is {than} than the largest value, {self.value:.3g}{on}"
 
     def formula(self) -> str:
         """What is allowed, in a line."""
@@ -104,7 +105,7 @@ class Tolerance:
         """The tolerance as JSON takes it."""
         names = (
             "output", "format", "kind", "rtol", "scale", "atol", "largest", "plain", "value",
-            "vacuous", "tight", "order", "unknown",
+            "vacuous", "tight", "order", "unknown", "blind",
         )  # fmt: skip
         found: dict[str, object] = {n: getattr(self, n) for n in names}
         shown = {
@@ -117,20 +118,30 @@ class Tolerance:
 
 
 def says_nothing(allowed: Sequence[Array], exact: Sequence[Array], smallest: float) -> bool:
-    """Whether zeros would pass that are wrong, or more is allowed than the largest value.
+    """Whether as much is allowed as the largest value is, so that zeros would pass.
 
     allowed   of every element of sets of results;  exact  the results in f64
     smallest  what may be allowed where all results are 0: the smallest normal number of the format
     """
-    numbers = [np.isfinite(e) for e in exact]
-    sizes = [np.abs(e[n]) for e, n in zip(exact, numbers, strict=True)]
-    rooms = [a[n] for a, n in zip(allowed, numbers, strict=True)]
-    largest = max((float(np.max(s, initial=0.0)) for s in sizes), default=0.0)
-    most = max((float(np.max(r, initial=0.0)) for r in rooms), default=0.0)
-    if largest == 0:
-        return not most <= smallest
-    zeros = all((s <= r).all() for s, r in zip(sizes, rooms, strict=True))
-    return zeros or not most <= largest
+    pairs = list(_numbers(allowed, exact))
+    largest = max((float(np.max(e, initial=0.0)) for _, e in pairs), default=0.0)
+    most = max((float(np.max(a, initial=0.0)) for a, _ in pairs), default=0.0)
+    return not (most < largest if largest else most <= smallest)
+
+
+def blind_share(allowed: Sequence[Array], exact: Sequence[Array]) -> float:
+    """The share of elements at which a 0 would pass that is wrong."""
+    pairs = list(_numbers(allowed, exact))
+    total = sum(e.size for _, e in pairs)
+    blind = sum(int(((e <= a) & (e > 0)).sum()) for a, e in pairs)
+    return blind / total if total else 0.0
+
+
+def _numbers(allowed: Sequence[Array], exact: Sequence[Array]) -> Iterator[tuple[Array, Array]]:
+    """What is allowed of the elements that are numbers, and their magnitudes."""
+    for a, e in zip(allowed, exact, strict=True):
+        known = np.isfinite(e)
+        yield a[known], np.abs(np.asarray(e[known], np.float64))
 
 
 def of_numbers(bounds: Array, exact: Array) -> F64Array:

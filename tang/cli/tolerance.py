@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from tang.budget.tolerance import Tolerance
     from tang.ir.graph import Graph
 
+BLIND: Final = 0.1
+"""The share of elements at which zeros pass, from which on it is said."""
 _OF_DRAWS = Idle(("samples", "seed", "size"), "with --inputs", "give --samples without a file")
 
 
@@ -112,6 +114,8 @@ def _text(t: Tolerance, source: str, given: bool) -> str:
         lines.append(f"  VACUOUS: {t.vacuity(source)}, so zeros would pass")
     elif t.kind != "none" and t.format != "exact":
         lines += _plain(t, source)
+        if t.blind > BLIND:
+            lines.append(f"  zeros would pass at {t.blind:.0%} of the elements: it tests little")
     if not t.ok:
         lines.append(f"  cure: {_cure(t, given)}")
     lines.append("  derivation:")

@@ -17,7 +17,7 @@ from ml_dtypes import bfloat16
 import tang as tg
 from tang.budget.overflow import fits_by_terms
 from tang.budget.report_tolerance import kernel_for, tolerances_of
-from tang.emulator import certify
+from tang.emulator import ErrorBudget, certify
 from tang.errors import BudgetError, UnjudgedWarning
 from tang.ir.view import Ref
 from tang.testing import assert_within
@@ -313,3 +313,83 @@ def test_the_command_says_what_decides_and_how_to_judge_the_rest(tang):
     assert [(r["kind"], r["unknown"] > 0, r["ok"]) for r in rows] == [
         ("none", True, False), ("equality", False, True),
     ]  # fmt: skip
+
+
+def test_equality_within_ranges_says_so_and_is_not_for_all_inputs():
+    graph = rows(lambda s: s > 1000.0, (8, 24))
+    data = {"x": RNG.standard_normal((8, 24)).astype(np.float32)}
+    (found,) = tolerances_of(graph, "f32", inputs=[data])
+    assert (found.kind, found.scope) == ("data", "for these inputs alone")
+    assert found.derivation[0].startswith("no inexact number decides it for x in -")
+    (stated,) = tolerances_of(graph, "f32", ranges={"x": (-1, 1)})
+    assert (stated.kind, stated.scope) == ("range", "for all inputs in these ranges")
+    (open_,) = tolerances_of(graph, "f32")
+    assert open_.kind == "none"
+    assert_within(np.zeros(8, bool), graph=graph, inputs=data)
+
+
+def test_a_schedule_speaks_of_its_own_order_whatever_its_functions():
+    x, k = tg.input("x", (4096,)), tg.dim("k")
+    graph = tg.Graph(y=tg.compute("y", (), tg.sum(x[k], over=k)))
+    lanes = {"version": 1, "nodes": {"y": {"lanes": 256, "workgroup": 256}}}
+    data = np.full(4096, 1.1, np.float32)
+    data[0] = 2.0**23
+    in_turn = np.float32(0)
+    for term in data:
+        in_turn += term
+    for math in ("portable", "any"):
+        (found,) = tolerances_of(graph, json.dumps(lanes), inputs=[{"x": data}], math=math)
+        assert found.order == "in the order of the schedule"
+    (anyhow,) = tolerances_of(graph, "f32", inputs=[{"x": data}])
+    assert anyhow.order == "sums in any order"
+    assert abs(float(in_turn) - float(data.astype(np.float64).sum())) <= anyhow.tight
+
+
+def test_a_whole_number_that_a_sum_decides_nearly_is_unknown():
+    graph = rows(lambda s: tg.index(s), (4, 24))
+    x = RNG.standard_normal((4, 24)).astype(np.float32)
+    x[0, 12:] = -x[0, :12]
+    right = np.floor(x.astype(np.float64).sum(1)).astype(int)
+    with pytest.raises(BudgetError, match="1 of 4 elements have no bound"):
+        assert_within(right, graph=graph, inputs={"x": x})
+    right[0] -= 1
+    with pytest.warns(UnjudgedWarning):
+        assert_within(right, graph=graph, inputs={"x": x}, doubtful="skip")
+
+
+def test_what_overflows_f64_itself_is_unknown():
+    """In f64 the sum is infinite one after the other, and 0 in two lanes."""
+    x, k = tg.input("x", (4,)), tg.dim("k")
+    graph = tg.Graph(y=tg.compute("y", (), tg.sum(x[k], over=k)))
+    data = {"x": np.array([1e308, 1e308, -1e308, -1e308])}
+    lanes = {"storage": "f64", "accumulate": "f64", "lanes": 2}
+    wide = json.dumps({"version": 1, "default": {"storage": "f64"}, "nodes": {"y": lanes}})
+    with pytest.raises(BudgetError, match="1 of 1 elements have no bound"):
+        assert_within(np.float64(0), graph=graph, inputs=data, precision=wide)
+
+
+def test_zeros_that_are_expected_allow_no_more_than_a_zero():
+    graph = rows(lambda s: s * 1.0)
+    data = {"x": np.float32([[1.1, -1.1, 0.7, -0.7]])}
+    with pytest.raises(BudgetError, match="the largest value expected is 0, so that zeros would"):
+        assert_within(np.zeros(1), graph=graph, inputs=data)
+
+
+def test_the_share_of_elements_at_which_zeros_pass_is_said(tang):
+    matmul = str(Path(__file__).resolve().parents[3] / "examples" / "matmul.py")
+    code, out, _ = tang("tolerance", matmul, "--precision", "fp8-e4m3-scaled")
+    assert code == 0
+    assert "  zeros would pass at 48% of the elements: it tests little\n" in out
+    assert "zeros would pass" not in tang("tolerance", matmul)[1]
+
+
+def test_a_percentile_forgives_no_nan():
+    graph = matmul_graph(6, 40, 5)
+    exact = RNG.standard_normal((6, 5))
+    few = exact.copy()
+    few[0, 0] += 9
+    budget = ErrorBudget(abs=1, percentile=96)
+    assert_within(few, exact, graph=graph, budget=budget)
+    few[0, 0] = np.nan
+    with pytest.raises(AssertionError, match=r"C\[0, 0\] is nan"):
+        assert_within(few, exact, graph=graph, budget=budget)
