@@ -26,9 +26,16 @@ from tang.emulator.certificate import (
     Claim,
     FormatFacts,
     NodeBound,
+    Parameter,
     Step,
 )
 from tang.emulator.certificate_balls import Given, Value, nearest, of, two_to
+from tang.emulator.certificate_constants import (
+    is_of_format,
+    unlisted,
+    wrong_constant,
+    wrong_math,
+)
 from tang.emulator.certificate_fold_rules import FOLD_RULES
 from tang.emulator.certificate_program import differs
 from tang.emulator.certificate_rules import RULES
@@ -112,6 +119,7 @@ def _check(c: Certificate) -> None:
     _require(c.version == VERSION, f"version {c.version} is not {VERSION}")
     _require(c.strength in STRENGTHS[:2], f"strength {c.strength!r} is not checked here")
     _require(c.freedom in ("ieee", "wgsl"), f"unknown freedom {c.freedom!r}")
+    _require(not wrong_math(c.math), wrong_math(c.math))
     for f in c.formats:
         _check_format(f)
     _check_constants(c)
@@ -149,8 +157,10 @@ def _check_constants(c: Certificate) -> None:
     for k in c.constants:
         _require(k.provenance in PROVENANCE, f"constant {k.name}: provenance {k.provenance!r}")
         _require(k.value >= 0, f"constant {k.name}: {k.value} is no bound")
-        name, _, part = k.name.rpartition(".")
-        if name in formats and part in ("u", "eta", "largest"):
+        wrong = wrong_constant(k, c)
+        _require(not wrong, wrong)
+        if is_of_format(k, formats):
+            name, _, part = k.name.rpartition(".")
             expected = _of_format(formats[name], part)
             _require(arb(k.value) == expected, f"constant {k.name}: it is not {k.value.hex()}")
 
@@ -182,7 +192,7 @@ def _check_step(
     return of(step.claim)
 
 
-def _check_params(c: Certificate, where: str, step: Step, params: Mapping[str, object]) -> None:
+def _check_params(c: Certificate, where: str, step: Step, params: Mapping[str, Parameter]) -> None:
     shape = c.strength == "shape"
     if params.get("overflow") == "assumed" or params.get("assume") is True:
         _require(shape, f"{where}: only the strength shape may assume")
@@ -190,24 +200,12 @@ def _check_params(c: Certificate, where: str, step: Step, params: Mapping[str, o
         _require(params.get("small") == "flush", f"{where}: WGSL may flush")
     if step.rule in ("round", "sum", "weighted") and params.get("small") == "exact":
         _require(c.freedom == "ieee", f"{where}: WGSL may flush")
-    for name in ("ulp", "by"):
-        if name in params:
-            _check_listed(c, where, params, name)
+    missing = unlisted(c, step, params)
+    _require(not missing, f"{where}: {missing}")
     for name in ("n", "adds", "chain", "levels", "hops", "prods", "divisions", "rounded"):
         value = params.get(name, 0)
         whole = isinstance(value, int) and not isinstance(value, bool) and value >= 0
         _require(whole, f"{where}: {name} is a whole number, not {value!r}")
-
-
-def _check_listed(c: Certificate, where: str, params: Mapping[str, object], name: str) -> None:
-    """A measured or documented number must be a constant of the certificate."""
-    value, label = params[name], params.get("constant")
-    if label:
-        known = any(k.name == label and k.value == value for k in c.constants)
-    else:
-        flushed = {2.0**f.emin for f in c.formats} if name == "by" else set()
-        known = value in flushed or any(k.value == value for k in c.constants)
-    _require(known, f"{where}: {name} = {value!r} is no constant of the certificate ({label})")
 
 
 def _compare(where: str, claim: Claim, found: Value) -> None:

@@ -70,6 +70,13 @@ def _count(p: Given, name: str = "n") -> Ball:
     return n
 
 
+def _beyond_one(p: Given) -> Ball:
+    """By how many roundings, or underflows, a quotient of N ulps exceeds one: 2N, none of N = 0."""
+    if "quotient" not in p.params:
+        return ZERO
+    return 2 * _count(p, "quotient")
+
+
 def _multiple(n: Ball, x: Ball, full: bool, low: bool) -> Ball:
     if full:
         return mul(n, x)
@@ -241,8 +248,9 @@ def weighted_mean(x: tuple[Value, ...], p: Given) -> Value:
     both = acc.special | total.special | {"nan"}
     if v.empty or not total.lo >= 1 or not q < 1:
         return value(least((v.lo, ZERO)), most((v.hi, ZERO)), ZERO, INFINITE, special=both)
-    r = growth((acc.r, ONE), (div(q, 1 - q), ONE), (_rounds(p, _count(p, "divisions")), ONE))
-    a = 2 * (div(acc.a, 1 - q) + _loss(p, "below"))
+    count, extra = _count(p, "divisions"), _beyond_one(p)
+    r = growth((acc.r, ONE), (div(q, 1 - q), ONE), (_rounds(p, count + extra), ONE))
+    a = 2 * (div(acc.a, 1 - q) + (1 + extra) * _loss(p, "below"))
     special = both if acc.special or total.special else ()
     return value(v.lo, v.hi, r, a, pure=False, top=v.top, special=special)
 
@@ -270,8 +278,9 @@ def welford_mean(x: tuple[Value, ...], p: Given) -> Value:
         return nothing(special)
     error = p.number("error")
     apart, size = c.hi - c.lo + 2 * error, c.size + error
-    u, small = _rounds(p, ONE), 3 * _loss(p, "below")
-    local = mul(_rounds(p, arb(3)), apart) + small
+    steps = 3 + _beyond_one(p)
+    u, small = _rounds(p, ONE), steps * _loss(p, "below")
+    local = mul(_rounds(p, steps), apart) + small
     chain = _count(p, "chain")
     found = c.error + local + mul(u, size, (chain + 1) / 2) + mul(small, chain)
     found = found + mul(_count(p, "levels"), local + mul(u, size))
@@ -288,9 +297,10 @@ def welford_m2(x: tuple[Value, ...], p: Given) -> Value:
     off = 2 * mean.error
     weight = mul(n, 1 + _count(p, "levels") / 2)
     moved = mul(1 + div(ONE, theta), weight, off, off)
-    more = _rounds(p, _count(p, "adds") + 8)
+    steps = 8 + _beyond_one(p)
+    more = _rounds(p, _count(p, "adds") + steps)
     apart = c.hi - c.lo + 2 * mean.error
-    small = mul(8 * n, _loss(p, "below"), mul(apart, n) + n + 1)
+    small = mul(steps, n, _loss(p, "below"), mul(apart, n) + n + 1)
     a = mul(moved + small, 1 + more)
     span = c.hi - c.lo
     hi = mul(n, span / 2, span / 2) if span < INFINITE else INFINITE

@@ -100,7 +100,12 @@ def within_ulps(x: tuple[Value, ...], p: Given) -> Value:
     h = mul(n, two_to(f.emin - f.p + 1))
     if p.text("small") == "flush":
         h = h + two_to(f.emin)
-    return _moved(x[0], mul(n, two_to(1 - f.p)), h, p)
+    rate = mul(n, two_to(1 - f.p))
+    found = _moved(x[0], rate, h, p)
+    farthest = mul(x[0].size + x[0].error, 1 + rate) + mul(n, two_to(f.emin - f.p + 1))
+    if p.text("overflow") in ("inf", "nan") and not x[0].empty and not farthest <= arb(f.largest):
+        return Value(found.lo, found.hi, found.top, found.r, INFINITE, found.pure, found.special)
+    return found
 
 
 def off(x: tuple[Value, ...], p: Given) -> Value:
@@ -212,7 +217,7 @@ def root(x: tuple[Value, ...], p: Given) -> Value:
     q = uncertainty(c)
     lo, hi = (most((e, ZERO)) for e in (c.lo, c.hi))
     known = q < 1 and (c.lo >= 0 or p.flag("assume"))
-    r = 1 - (1 - q).sqrt() if q < 1 else ZERO
+    r = div(q, 1 + (1 - q).sqrt()) if q < 1 else ZERO  # 1 − √(1 − q), which would cancel
     return value(_root(lo), _root(hi), r, ZERO if known else INFINITE, special=special)
 
 

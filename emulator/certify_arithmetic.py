@@ -15,7 +15,7 @@ from typing import Final
 
 from tang.emulator.certificate import Claim, Constant, FormatFacts, Parameter, Step
 from tang.emulator.certify_functions import Functions
-from tang.emulator.ranges import RULES, exponential_variant
+from tang.emulator.ranges import RULES, exponential_variant, ulps_reach
 from tang.emulator.ranges_folds import FOLDS
 from tang.emulator.ranges_numbers import Formats, plus, quantum, unit
 from tang.emulator.ranges_whole import WHOLE_RULES
@@ -69,8 +69,8 @@ class Trail:
         """Note why a bound was lost, here or before, and where numbers are clipped."""
         self.clipped.update((number, self.clipped[a]) for a in args if a in self.clipped)
         if rule in ("round", "ulps"):
-            reach = plus(self[args[0]].size, self[args[0]].error)
             facts = self.formats[str(params["format"])]
+            reach = self._reach(rule, self[args[0]], params, facts)
             if params["overflow"] == "saturate" and reach > facts.largest:
                 self.clipped[number] = (
                     f"may saturate: at most {reach:.4g} > largest {facts.largest:.4g} of "
@@ -82,11 +82,13 @@ class Trail:
         self.cause[number] = before or self._cause(rule, args, params)
 
     def _cause(self, rule: str, args: tuple[int, ...], params: dict[str, Parameter]) -> str:
+        if rule == "ulps" and params["ulp"] == math.inf:
+            return "nothing is promised of a function there"
         if rule in ("round", "ulps"):
             c = self[args[0]]
             facts = self.formats[str(params["format"])]
-            if plus(c.size, c.error) > facts.largest:
-                reach = plus(c.size, c.error)
+            reach = self._reach(rule, c, params, facts)
+            if reach > facts.largest:
                 return f"may overflow {facts.name}: at most {reach:.4g} > {facts.largest:.4g}"
             return f"{facts.name} cannot hold {', '.join(c.special)}"
         if rule in ("sum", "sum_exp", "weighted", "rescaled", "rescaled_sum"):
@@ -95,6 +97,11 @@ class Trail:
             largest = self.formats[name].largest
             return f"a sum may overflow {name}: at most {top:.4g} > {largest:.4g}"
         return _DOMAINS.get(rule, f"{rule} has no bound here")
+
+    @staticmethod
+    def _reach(rule: str, c: Claim, params: dict[str, Parameter], facts: FormatFacts) -> float:
+        """How large a value may be that must fit into a format."""
+        return ulps_reach(c, params, facts) if rule == "ulps" else plus(c.size, c.error)
 
     def __getitem__(self, step: int) -> Claim:
         return self.steps[step].claim
@@ -285,11 +292,18 @@ class Arithmetic:
         for other in found[1:]:
             made = trail.add("worse", made, other)
         own = self.function_format()
-        return self.through(made, [r for r in self.roundings if r.format != own])
+        kept = [r.format for r in self.roundings]
+        done = kept.index(own) + 1 if own in kept else 0
+        return self.through(made, self.roundings[done:])
 
     def function_format(self) -> str:
-        """The format in which functions are computed."""
-        return self.trail.format("f64" if self.precision.type is Type.F64 else "f32")
+        """The format in whose ulps functions are off, before the roundings after it."""
+        return self.trail.format(self.functions.computed(str(self.precision.type.value)))
+
+    def quotients(self) -> dict[str, Parameter]:
+        """What rules of folds must know of quotients within them: nothing where these are exact."""
+        claim = self.functions.division(str(self.precision.type.value))
+        return {} if claim is None else {"quotient": self.trail.constant(claim[0])}
 
     def _ideal(self, op: str, args: tuple[int, ...]) -> int:
         trail = self.trail

@@ -247,7 +247,9 @@ class Folder:
         """acc / l of an online softmax."""
         total, acc = (steps[c] for c in group.components[1:])
         v = self.value(group.lift[2].args[1])
-        return self.a.trail.add("weighted_mean", total, acc, v, divisions=2, **self._params())
+        return self.a.trail.add(
+            "weighted_mean", total, acc, v, divisions=2, **self.a.quotients(), **self._params()
+        )
 
     # --- the others -------------------------------------------------------------------------------
 
@@ -256,7 +258,7 @@ class Folder:
         x = self.value(group.lift[1])
         n = trail.add("given", lo=float(o.n if o.full else 0), hi=float(o.n))
         common: dict[str, Parameter] = {
-            "n": o.n, "chain": o.chain, "levels": o.levels, **self._params()
+            "n": o.n, "chain": o.chain, "levels": o.levels, **self.a.quotients(), **self._params()
         }  # fmt: skip
         empty = "" if o.full and o.n else "nan"
         error = self._own_error(x, common)

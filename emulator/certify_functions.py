@@ -11,32 +11,28 @@ math  "portable": tang's own; "any": what any decent library keeps, however a ke
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
 from tang.emulator.certificate import Constant
 from tang.errors import BudgetError
-from tang.kernel.accuracy import DOCUMENTED, LIBRARY, PORTABLE, Claim, Documented
+from tang.kernel.accuracy import (
+    DIVISION,
+    DOCUMENTED,
+    FROM_RN,
+    LIBRARY,
+    PORTABLE,
+    UNPORTED,
+    Claim,
+    Documented,
+)
 from tang.kernel.ir import Type
 
 Promise = tuple[Constant, str]
 """A constant, and whether it counts "ulp"s or is "absolute"."""
 Reach = tuple[tuple[float, float], ...]
 
-DIVISION: Final[Mapping[str, tuple[float, float, str]]] = {
-    "wgsl": (2.5, 5.0, "WGSL, 15.7.4.1: x/y 2.5 ulp; sqrt inherits from 1/inverseSqrt"),
-    "glsl": (2.5, 5.0, "Vulkan, Precision of SPIR-V: x/y 2.5 ulp; sqrt inherits"),
-    "opencl": (2.5, 3.0, "OpenCL C 3.0, 7.4, full profile: x/y 2.5 ulp, sqrt 3 ulp"),
-    "any": (6.0, 5.0, "OpenCL C 3.0, 7.4, full profile: x·(1/y), 1/y 2.5 ulp; x·rsqrt(x), 2 ulp"),
-}
-"""Language → ulps of a quotient and of a root in f32, where they are not correctly rounded.
-
-Of "any" in f64 too: an ulp is at most 2u of its number, so a reciprocal within 2.5 ulp is off by 5u
-and the product by u more, 6 ulps at most; a root is 3 ulp, or x·rsqrt(x), off by 4u + u."""
-
-_FROM_RN: Final = 0.5
-"""Documents count from the correctly rounded result."""
+_NARROW: Final = {"f16": Type.F16, "bf16": Type.BF16}
 
 
 def checked_math(math: object) -> str:
@@ -67,19 +63,28 @@ class Functions:
             return None
         row = DIVISION[self.math]
         ulp = (row[0], row[1])[which]
-        return Constant(f"{self.math}.{_computed(type_)}.{name}", ulp, "spec", row[2]), "ulp"
+        return Constant(f"{self.math}.{self.computed(type_)}.{name}", ulp, "spec", row[2]), "ulp"
+
+    def computed(self, type_: str) -> str:
+        """The format in whose ulps claims count, of a node that computes in another one.
+
+        Functions of f16 and bf16 are f32's, rounded; but any kernel may compute one in steps of
+        these formats. A format that is no machine's has operations of f32, functions among them.
+        """
+        narrow = self._rows is not None and _NARROW.get(type_) in self._rows.narrow
+        return type_ if narrow or type_ == "f64" else "f32"
 
     def claims(
         self, op: str, type_: str, reach: Reach, *, grown: bool = True
     ) -> tuple[Promise, ...]:
-        """All claims that may apply to arguments of that reach; narrow formats compute in f32.
+        """All claims that may apply to arguments of that reach, in ulps of `computed`.
 
         grown  whether with what they grow by up to the largest argument, else as at 0
         """
         rows = self.rows(op, type_)
         if self._rows is None or rows is None:
-            return (self._unported(op) if type_ == "f64" else _ported(op),)
-        name = f"{self.math}.{_computed(type_)}.{op}"
+            return (_unported(op) if type_ == "f64" else _ported(op),)
+        name = f"{self.math}.{self.computed(type_)}.{op}"
         found = _applying(rows, reach, self._rows.together)
         if found is None:
             return ((Constant(f"{name}.none", math.inf, "assumed", "nothing is promised"), "ulp"),)
@@ -96,24 +101,18 @@ class Functions:
         """
         if self._rows is None or (op == "sigmoid" and op not in self._rows.rows):
             return None
-        return self._rows.claims(op, Type.F64 if type_ == "f64" else Type.F32)
+        return self._rows.claims(op, Type(self.computed(type_)))
 
     def growth(self, op: str, type_: str) -> tuple[float, float]:
         """The ulps by which claims grow for each 1 of |x|, and up to which |x|."""
         grown = [c for c in self.rows(op, type_) or () if c.per]
         return max((c.per for c in grown), default=0.0), max((c.most for c in grown), default=0.0)
 
-    @staticmethod
-    def _unported(op: str) -> Promise:
-        """No portable function is in f64; the C library's are taken."""
-        ulp = 8.0 if op == "sigmoid" else 2.0 + _FROM_RN
-        source = "as the C library documents: there are no portable functions in f64"
-        return Constant(f"c.f64.{op}", ulp, "assumed", source), "ulp"
 
-
-def _computed(type_: str) -> str:
-    """The format in which a function of another one is computed."""
-    return "f64" if type_ == "f64" else "f32"
+def _unported(op: str) -> Promise:
+    """No portable function is in f64; the C library's are taken."""
+    source = "as the C library documents: there are no portable functions in f64"
+    return Constant(f"c.f64.{op}", UNPORTED[op], "assumed", source), "ulp"
 
 
 def _ported(op: str) -> Promise:
@@ -157,6 +156,6 @@ def _promise(name: str, c: Claim, reach: Reach, source: str) -> Promise:
     if c.absolute:
         return Constant(name, c.absolute, "spec", source), "absolute"
     most = min(max(max(abs(lo), abs(hi)) for lo, hi in reach), c.most)
-    ulp = c.ulp + _FROM_RN + (c.per * most if c.per else 0.0)
+    ulp = c.ulp + FROM_RN + (c.per * most if c.per else 0.0)
     at = f"{source}; at arguments up to {most:.6g}" if c.per else source
     return Constant(name if not c.per else f"{name}@{most!r}", ulp, "spec", at), "ulp"

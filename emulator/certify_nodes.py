@@ -195,7 +195,7 @@ class Pass:
         a = evaluator.a
         mean = self.trail.add(
             "weighted_mean", evaluator.value(below), evaluator.value(above), factor,
-            divisions=2, **a.fold_params(),
+            divisions=2, **a.quotients(), **a.fold_params(),
         )  # fmt: skip
         return min(step, mean, key=lambda n: self.trail[n].error)
 

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
@@ -39,6 +40,7 @@ from tang.emulator.ranges_numbers import (
     over,
     plus,
     product,
+    quantum,
     times,
     unit,
     unknown,
@@ -93,7 +95,10 @@ def _unknown(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:
 
 
 def after_rounding(c: Claim, rate: float, h: float, p: Params, facts: FormatFacts) -> Claim:
-    """A value that was moved by at most rate·|c| + h, and must fit into the format."""
+    """A value that was moved by at most rate·|c| + h, and must fit into the format.
+
+    A rounding moves nothing from within the largest number beyond it; errors of functions may.
+    """
     overflow = str(p["overflow"])
     infinite = any(s != "nan" for s in c.special) and (not facts.infinity or overflow == "saturate")
     if infinite or ("nan" in c.special and not facts.nan):
@@ -118,7 +123,18 @@ def _ulps(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:
     facts, n = f[str(p["format"])], number(p, "ulp")
     small = lost(facts, "rne", "flush") if p["small"] == "flush" else 0.0
     h = plus(times(n, math.ldexp(1.0, facts.emin - facts.p + 1)), small)
-    return after_rounding(x[0], times(n, math.ldexp(1.0, 1 - facts.p)), h, p, facts)
+    rate = times(n, math.ldexp(1.0, 1 - facts.p))
+    made = after_rounding(x[0], rate, h, p, facts)
+    if p["overflow"] in ("assumed", "saturate") or x[0].empty:
+        return made
+    return made if ulps_reach(x[0], p, facts) <= facts.largest else replace(made, absolute=INF)
+
+
+def ulps_reach(c: Claim, p: Params, facts: FormatFacts) -> float:
+    """How large a result within N ulps of a value may be."""
+    n = number(p, "ulp")
+    grow = plus(1.0, times(n, math.ldexp(1.0, 1 - facts.p)))
+    return plus(times(plus(c.size, c.error), grow), times(n, quantum(facts)))
 
 
 def _off(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:

@@ -58,6 +58,14 @@ def spent(p: Params, f: Facts, kind: str = "small") -> float:
     return plus(*(lost(f[n], m, small) for n, m in zip(names, modes, strict=True)))
 
 
+def inexact(p: Params) -> float:
+    """The roundings beyond one that a quotient within N = `quotient` ulps comes to: 2N of u each.
+
+    An ulp is at most 2u of its number, and N of the smallest number at most 2N losses to underflow.
+    """
+    return times(2.0, float(p.get("quotient", 0.0)))
+
+
 def fits(p: Params, f: Facts, reach: float) -> bool:
     """Whether every partial result of that size is finite in the formats of an operation."""
     largest = min(f[n].largest for n in str(p["formats"]).split())
@@ -270,7 +278,8 @@ def _rescaled_sum(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:
 def _weighted_mean(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:
     """Of l, acc and v: acc / l, which is within the values v. l ≥ 1, T = the largest |v|.
 
-    Errors: of acc relative to Σ e^(x − m)·|v| ≤ l·T, of l relative to l; `divisions` roundings.
+    Errors: of acc relative to Σ e^(x − m)·|v| ≤ l·T, of l relative to l; `divisions` roundings, and
+    what a quotient takes more (`inexact`).
     """
     total, acc, v = x
     q = doubt(total)
@@ -278,8 +287,9 @@ def _weighted_mean(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:
     if v.empty or total.lo < 1 or q >= 1:
         return claim((min(v.lo, 0.0), max(v.hi, 0.0)), (0.0, INF), special=special)
     r = compound((acc.relative, 1), (over(q, lower(1 - q)), 1))
-    r = compound((r, 1), (repeated(p, f, number(p, "divisions")), 1))
-    a = times(plus(over(acc.absolute, lower(1 - q)), spent(p, f, "below")), 2.0)
+    extra, small = inexact(p), spent(p, f, "below")
+    r = compound((r, 1), (repeated(p, f, number(p, "divisions") + extra), 1))
+    a = times(plus(over(acc.absolute, lower(1 - q)), small, times(extra, small)), 2.0)
     special = special if (acc.special or total.special) else ()
     return claim((v.lo, v.hi), (r, a), False, v.top, special)
 
@@ -291,7 +301,8 @@ def _welford_mean(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:
     """The mean of n values x, merged in chains of at most `chain` and in `levels` of a tree.
 
     A merge of means with weights w and 1 − w, of values that are D apart and at most M in size,
-    has the error (1 − w)e₁ + w·e₂ + w·g₃·D + u·M', g₃ that of three operations. In a chain
+    has the error (1 − w)e₁ + w·e₂ + w·g₃·D + u·M', g₃ that of three operations, one of them a
+    quotient, which may be as far off as more of them (`inexact`). In a chain
     w = 1/k, so k·e_k ≤ (k − 1)·e_(k−1) + e_x + g₃·D + k·u·M', hence
     e ≤ e_x + g₃·D + u·M'·(chain + 1)/2; each level of a tree, and each chunk of a split, adds
     g₃·D + u·M'. D and M' count the errors themselves: `error` is a bound that reproduces itself.
@@ -327,8 +338,8 @@ def mean_error(c: Claim, p: Params, f: Facts, error: float) -> float:
     """The bound that follows when no partial mean is further off than `error`."""
     apart = plus(up(c.hi - c.lo), times(2.0, error))
     size = plus(c.size, error)
-    g, u = repeated(p, f, 3.0), repeated(p, f, 1.0)
-    small = times(3.0, spent(p, f, "below"))
+    g, u = repeated(p, f, 3.0 + inexact(p)), repeated(p, f, 1.0)
+    small = times(3.0 + inexact(p), spent(p, f, "below"))
     one = plus(times(g, apart), small)
     chain, levels = number(p, "chain"), number(p, "levels")
     first = plus(one, times(u, size, (chain + 1) / 2), times(small, chain))
@@ -341,7 +352,7 @@ def _welford_m2(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:
     Each merge adds d²·w, w = n₁·n₂/(n₁ + n₂) and Σ w·d² the whole; d is off by η ≤ 2e + rounding.
     Σ w ≤ W = n·(1 + levels/2). By Cauchy and Schwarz the sum moves by at most
     2·√(m2·W)·η + W·η² ≤ θ·m2 + (1/θ + 1)·W·η² for every θ > 0; and each term then takes
-    `adds` + 8 roundings, all of them ≥ 0.
+    `adds` + 8 roundings, all of them ≥ 0, and what the one quotient takes more (`inexact`).
     """
     c, mean = x
     n, theta = number(p, "n"), number(p, "theta")
@@ -352,9 +363,9 @@ def _welford_m2(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:
     weight = times(n, plus(1.0, number(p, "levels") / 2))
     off = times(2.0, mean.error)
     moved = times(plus(over(1.0, theta), 1.0), weight, off, off)
-    more = repeated(p, f, number(p, "adds") + 8.0)
+    more = repeated(p, f, number(p, "adds") + 8.0 + inexact(p))
     r = compound((theta, 1), (more, 1))
-    small = times(n, 8.0, spent(p, f, "below"), plus(times(apart, n), n, 1.0))
+    small = times(n, 8.0 + inexact(p), spent(p, f, "below"), plus(times(apart, n), n, 1.0))
     a = times(plus(moved, small), plus(1.0, more))
     most = up(n * (c.hi - c.lo) / 2 * ((c.hi - c.lo) / 2)) if math.isfinite(c.hi - c.lo) else INF
     if not fits(p, f, merge_reach(c, p, mean.error)) or not counts(p, f):
