@@ -23,6 +23,7 @@ from tang.budget.report_inputs import (
 )
 from tang.budget.report_samples import Setting, setting_of
 from tang.budget.report_terms import terms_of
+from tang.budget.scales import names_in_files
 from tang.emulator.budget import Budgets, budgets_from
 from tang.errors import BudgetError, GraphError
 from tang.ir.bind import bind, checked_sizes, infer_sizes
@@ -75,6 +76,7 @@ class Case:
     """A program ready to be measured: rewritten, its precision chosen, its data there.
 
     scaled  whether the precision made another program of it: it has scales, or formats of inputs
+    names   of nodes that it added, by what a precision file calls them
     """
 
     graph: Graph
@@ -85,6 +87,7 @@ class Case:
     tiles: bool
     seed: int
     scaled: bool = False
+    names: Mapping[str, str] = field(default_factory=dict)
     _terms: dict[int, Mapping[Ref, Array]] = field(default_factory=dict)
 
     def terms(self, sample: int, ref: Ref) -> Array:
@@ -119,7 +122,10 @@ def case_of(graph: Graph, precision: object, question: Question) -> Case:
         raise GraphError(f"give a size for {', '.join(sorted(made.symbols))}")
     tiles = not question.whole and work_of(made) > LIMIT
     settings = [setting_of(made, s) for s in sets]
-    return Case(made, schedule, settings, budgets, ranges, tiles, question.seed, made is not plain)
+    names = names_in_files(plain, made)
+    return Case(
+        made, schedule, settings, budgets, ranges, tiles, question.seed, made is not plain, names
+    )
 
 
 def _inputs(graph: Graph, question: Question, ranges: Ranges) -> list[dict[str, Array]]:

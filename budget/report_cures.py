@@ -2,12 +2,13 @@
 
 Defines `cure_of`, `used_under` and `in_f32`. Relies on measuring a program again under another
 schedule. A cure that it names was tried on the samples at hand; it searches no further than single
-nodes and beginnings of one list.
+nodes and beginnings of one list. Nodes that a precision added are said as what its file names, a
+node or an input; they are tried together in f32, and scales stay where they are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Final
 
@@ -39,21 +40,38 @@ def cure_of(case: Case, measured: Sequence[Measured], rows: Sequence[Row]) -> Cu
     ref = measured[0].samples[worst].ref
     n, at = _place(case, measured, worst, rows[worst].worst)
     path, origin = culprit_of(case.settings[n], measured[n], ref, at)
-    candidates = _candidates(case, measured[0], path)
+    parts = _parts(case)
+    candidates = _candidates(case, measured[0], path, parts)
     tried = candidates[: CURES_ON_TILES if case.tiles else CURES]
-    trial = _trial(case, measured)
-    node = next((n for n in tried if trial(in_f32(case.schedule, case.graph, {n}))), "")
+    trial = _trial(case, measured, parts)
+    node = next((n for n in tried if trial({n})), "")
     used = tried[: tried.index(node) + 1] if node else tried
     everywhere: bool | None = None
     several: tuple[str, ...] = ()
     if not node and candidates:
-        everywhere = trial(in_f32(case.schedule, case.graph, set(candidates)))
+        everywhere = trial(set(candidates))
         if everywhere and not case.tiles:
-            several = _shortest(candidates, lambda n: trial(in_f32(case.schedule, case.graph, n)))
+            several = _shortest(candidates, trial)
+    culprit = name_of(case.graph, path[-1])
+    if origin == "storage":
+        culprit = case.names.get(path[-1].node, culprit)
     return Cure(
-        culprit=name_of(case.graph, path[-1]), origin=origin, node=node, tried=tuple(used),
+        culprit=culprit, origin=origin, node=node, tried=tuple(used),
         of=len(candidates), everywhere=everywhere, several=several,
     )  # fmt: skip
+
+
+def _said(case: Case, node: str) -> str:
+    """What a precision file calls a node."""
+    return case.names.get(node, node)
+
+
+def _parts(case: Case) -> dict[str, set[str]]:
+    """The nodes behind what a precision file names; those of the inputs are their default."""
+    found: dict[str, set[str]] = {}
+    for node in case.graph.nodes:
+        found.setdefault(_said(case, node.name), set()).add(node.name)
+    return {**found, INPUTS: {INPUTS}}
 
 
 def _place(
@@ -71,7 +89,7 @@ def _place(
     return next(n for n, same in enumerate(found) if same), at
 
 
-def _shortest(names: Sequence[str], holds: Callable[[set[str]], bool]) -> tuple[str, ...]:
+def _shortest(names: Sequence[str], holds: Callable[[Set[str]], bool]) -> tuple[str, ...]:
     """The shortest beginning of a list that is enough, by bisection; () where it is most of it."""
     low, high = 1, len(names)
     while high - low > 1:
@@ -83,12 +101,19 @@ def _shortest(names: Sequence[str], holds: Callable[[set[str]], bool]) -> tuple[
     return tuple(names[:high]) if 2 * high <= len(names) else ()
 
 
-def _candidates(case: Case, measured: Measured, path: Sequence[Ref]) -> list[str]:
-    """What is not in f32 yet: first what is on the way of the error, then the least exact."""
-    wanted = [INPUTS if not ref.output else ref.node for ref in reversed(path)]
+def _candidates(
+    case: Case, measured: Measured, path: Sequence[Ref], parts: Mapping[str, Set[str]]
+) -> list[str]:
+    """What is not in f32 yet, as files name it: first what is on the way of the error, then the
+    least exact."""
+
+    def said(ref: Ref) -> str:
+        return _said(case, ref.node) if ref.output else INPUTS
+
+    wanted = [said(ref) for ref in reversed(path)]
     own: dict[str, float] = {}
     for s in measured.samples:
-        name = s.ref.node if s.ref.output else INPUTS
+        name = said(s.ref)
         finite = np.isfinite(s.exact) & np.isfinite(s.value) & np.isfinite(s.carried)
         size = float(np.max(np.abs(s.exact[finite]), initial=0.0))
         gap = float(np.max(np.abs(s.value[finite] - s.carried[finite]), initial=0.0))
@@ -97,9 +122,10 @@ def _candidates(case: Case, measured: Measured, path: Sequence[Ref]) -> list[str
         own[name] = max(own.get(name, 0.0), gap / size if size else 0.0)
     ranked = sorted(own, key=lambda n: -own[n])
     opened = stored_everywhere(case.graph, case.schedule)
-    cheap = [n for n, s in opened.nodes if not _is_f32(s)]
-    if not _is_f32(opened.default):
-        cheap.append(INPUTS)
+    narrow = {n for n, s in opened.nodes if not _is_f32(s)}
+    if opened.default.storage not in (F32, F64):
+        narrow.add(INPUTS)
+    cheap = [n for n in parts if narrow & parts[n]]
     return [n for n in dict.fromkeys((*wanted, *ranked, *cheap)) if n in cheap]
 
 
@@ -123,9 +149,16 @@ def _lifted(s: NodeSchedule) -> NodeSchedule:
     )  # fmt: skip
 
 
-def _trial(case: Case, measured: Sequence[Measured]) -> Callable[[Schedule], bool]:
-    """Whether every judged tensor keeps its budget under another schedule, on all samples."""
-    return lambda schedule: used_under(case, measured, schedule) <= 1
+def _trial(
+    case: Case, measured: Sequence[Measured], parts: Mapping[str, Set[str]]
+) -> Callable[[Set[str]], bool]:
+    """Whether every judged tensor keeps its budget with some in f32, on all samples."""
+
+    def holds(names: Set[str]) -> bool:
+        nodes = {part for n in names for part in parts[n]}
+        return used_under(case, measured, in_f32(case.schedule, case.graph, nodes)) <= 1
+
+    return holds
 
 
 def used_under(case: Case, measured: Sequence[Measured], schedule: Schedule) -> float:

@@ -1,7 +1,8 @@
 """Scales as a change of a program: what is stored narrow is divided first, multiplied when read.
 
-Defines `scaled`. Relies on the grammar of programs and on schedules; it runs after rewriting, so
-no rule can fold a division by a scale with the multiplication that undoes it. It measures nothing.
+Defines `scaled` and `names_in_files`. Relies on the grammar of programs and on schedules; it runs
+after rewriting, so no rule can fold a division by a scale with the multiplication that undoes it.
+It measures nothing.
 
 Before → after, for a tensor X that is stored narrow with a scale per block:
 
@@ -86,6 +87,19 @@ def scaled(graph: Graph, precise: Precise) -> tuple[Graph, Schedule]:
     made = replace(graph, nodes=tuple(work.nodes), outputs=outputs)
     validate(made)
     return made, _schedule(work, made, precise.schedule.default, base)
+
+
+def names_in_files(graph: Graph, made: Graph) -> dict[str, str]:
+    """By node that `scaled` added to a program, what a precision names: "the input A", or a node.
+
+    Such a node reads first what it is made from; tables of blocks read nothing, and have no name.
+    """
+    known, found = {n.name for n in graph.nodes}, dict[str, str]()
+    for node in (n for n in made.nodes if n.name not in known and n.reads):
+        source = node.reads[0].source
+        written = source.node if source.output else f"the input {source.node}"
+        found[node.name] = found.get(source.node, written)
+    return found
 
 
 def _schedule(work: _Work, made: Graph, default: NodeSchedule, base: Type) -> Schedule:
