@@ -324,15 +324,16 @@ def _unsafe(report: BudgetReport) -> str:
 
 def _unproved(report: BudgetReport) -> str:
     row = next(r for r in report.judged if r.standing is not Standing.CERTIFIED)
+    why = unsaid(row, by_range=report.certificate == "range")
     return (
-        f"NOT CERTIFIED{_odd(report)}: in {report.precision}, {unsaid(row)}"
+        f"NOT CERTIFIED{_odd(report)}: in {report.precision}, {why}"
         + (f" (within on {_samples(report)})" if report.samples else "")
         + f"{_blame(report)}."
     )
 
 
-def unsaid(row: Row) -> str:
-    """Why a certificate does not prove a row."""
+def unsaid(row: Row, *, by_range: bool) -> str:
+    """Why a certificate, by ranges of inputs or without, does not prove a row."""
     if math.isnan(row.certified):
         return f"{row.shown} holds indices or bools, which certificates do not speak of"
     if row.standing is Standing.VACUOUS:
@@ -341,9 +342,23 @@ def unsaid(row: Row) -> str:
     if not math.isfinite(row.certified):
         return (
             f"{row.budget} cannot be proved of {row.shown}, whose terms may be large and cancel, "
-            "or underflow: add --abs, and --c for sums of inputs or --range for the size of terms"
+            f"or underflow: give {_lacks(row, by_range)}"
         )
     return f"the bound of {row.shown} takes {_percent(row.certified)} of {row.budget}"
+
+
+def _lacks(row: Row, by_range: bool) -> str:
+    """What a budget lacks for a proof: something at 0, and something that grows with the terms."""
+    given = {term.partition("=")[0] for term in row.budget.split(", ")}
+    floor = [] if given & {"abs", "ulp"} else ["abs"]
+    if by_range:
+        growth = [] if floor else ["narrower ranges of inputs"]
+    elif "c" not in given:
+        growth = ["c for sums of inputs or ranges of inputs for the size of terms"]
+    else:
+        growth = ["ranges of inputs" + (", where it is no sum of inputs," if floor else "")]
+        growth = [f"{growth[0]} for the size of terms"]
+    return ", and ".join((*floor, *growth))
 
 
 def _fault(row: Row) -> str:

@@ -204,14 +204,14 @@ def _refuse_no_numbers(case: Case, judged: Sequence[Ref]) -> None:
 
 def _refuse_unproved(case: Case) -> None:
     """BudgetError that says why a certificate does not prove the start, and what would help."""
-    for row in certified_rows(case, ())[1]:
+    strength, rows = certified_rows(case, ())
+    for row in rows:
         if row.judged and row.standing is not Standing.CERTIFIED:
             more = (
                 ": allow more, or start with finer formats" if math.isfinite(row.certified) else ""
             )
-            raise BudgetError(
-                f"the search starts with formats that are not proved: {unsaid(row)}{more}"
-            )
+            why = unsaid(row, by_range=strength == "range")
+            raise BudgetError(f"the search starts with formats that are not proved: {why}{more}")
 
 
 def judge_of(case: Case, asked: Question) -> Judge:

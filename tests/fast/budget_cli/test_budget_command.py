@@ -92,7 +92,7 @@ def test_tune_refuses_inputs_that_are_no_numbers_and_names_what_a_proof_lacks(ta
     assert "no element of C is a number in f64, with NaN in A (240 of 240 elements)" in err
     code, out, err = tang("budget", MATMUL, "--tune", "--certified", "--rel", "1e-2")
     assert (code, out) == (2, "")
-    assert "add --abs, and --c for sums of inputs or --range for the size of terms" in err
+    assert "give abs, and c for sums of inputs or ranges of inputs for the size of terms" in err
 
 
 BAD = {

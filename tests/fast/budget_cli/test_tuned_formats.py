@@ -94,10 +94,39 @@ def test_a_start_without_a_proof_says_what_would_give_one():
         tune_precision(matmul_graph(), ErrorBudget(rel=1e-2), certified=True, samples=0)
     text = str(told.value)
     assert text.startswith("the search starts with formats that are not proved: rel=0.01 cannot be")
-    assert text.endswith("add --abs, and --c for sums of inputs or --range for the size of terms")
+    assert text.endswith(
+        "give abs, and c for sums of inputs or ranges of inputs for the size of terms"
+    )
     little = ErrorBudget(abs=1e-9, c=1e-3)
     with pytest.raises(BudgetError, match=r"the bound of C takes .* allow more, or start with"):
         tune_precision(matmul_graph(), little, certified=True, samples=0)
+
+
+SIZE = "ranges of inputs for the size of terms"
+LACKS = {
+    "abs": (ErrorBudget(abs=2), {}, f"give c for sums of inputs or {SIZE}"),
+    "ulp": (ErrorBudget(ulp=2), {}, f"give c for sums of inputs or {SIZE}"),
+    "c": (ErrorBudget(c=9), {}, "abs, and ranges of inputs, where it is no sum of inputs,"),
+    "ranged": (ErrorBudget(rel=1), {"A": (-1, 1), "B": (-1, 1)}, "underflow: give abs"),
+}
+
+
+@pytest.mark.parametrize(("budget", "ranges", "cure"), LACKS.values(), ids=LACKS)
+def test_a_start_without_a_proof_is_told_what_was_not_given_yet(budget, ranges, cure):
+    with pytest.raises(BudgetError) as told:
+        tune_precision(matmul_graph(), budget, certified=True, samples=0, ranges=ranges)
+    text = str(told.value)
+    assert cure in text
+    assert "--" not in text
+    assert ("ranges" in cure) == ("ranges" in text)
+
+
+def test_what_was_lacking_gives_the_proof():
+    wide = {"A": (-1, 1), "B": (-1, 1)}
+    tuned = tune_precision(
+        matmul_graph(), ErrorBudget(abs=2), certified=True, samples=0, ranges=wide
+    )
+    assert any(m.kept for m in tuned.moves)
 
 
 def test_a_refusal_within_the_budget_says_why():
