@@ -1,12 +1,13 @@
-"""Whose functions a tolerance speaks of, in a line of its derivation.
+"""Whose functions a tolerance or a certificate speaks of, in words.
 
-Defines `functions_said` and `default_math`. Relies on the claims of functions and on derived forms
-as bounds see them. It bounds nothing.
+Defines `functions_said`, `functions_of` and `default_math`. Relies on the claims of
+functions and on derived forms as bounds see them. It bounds nothing.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Final
 
 from tang.budget.overflow import upstream
@@ -14,8 +15,8 @@ from tang.emulator.certify_forms import order, parts
 from tang.emulator.certify_functions import Functions
 from tang.ir.graph import Comprehension, Graph
 from tang.ir.view import Ref
-from tang.kernel.accuracy import Claim
-from tang.kernel.ir import F64, MATH
+from tang.kernel.accuracy import FROM_RN, Claim
+from tang.kernel.ir import MATH
 from tang.kernel.schedule import Schedule
 
 _INEXACT: Final = {"div": "x/y", "recip": "x/y", "sqrt": "sqrt"}
@@ -28,18 +29,33 @@ def default_math(written: bool) -> str:
 
 
 def functions_said(graph: Graph, schedule: Schedule, ref: Ref, math: str) -> tuple[str, ...]:
-    """The line about the functions that a result is computed by; () where there are none."""
-    nodes = upstream(graph, ref)
-    wide = all(schedule.of(n.name).accumulate is F64 for n in nodes)
-    type_, functions = ("f64" if wide else "f32"), Functions(math)
+    """A line about the functions that a result is computed by for each format in which they are.
+
+    () where there are none. What is said are the constants of certificates.
+    """
+    functions, found = Functions(math), dict[str, list[Comprehension]]()
+    for node in upstream(graph, ref):
+        type_ = functions.computed(str(schedule.of(node.name).computed.type.value))
+        found.setdefault(type_, []).append(node)
+    lines = (_line(functions, type_, nodes) for type_, nodes in found.items())
+    return tuple(line for line in lines if line)
+
+
+def functions_of(graph: Graph) -> tuple[str, ...]:
+    """The functions by which a program is computed, each once."""
+    return tuple(op for op in _operations(graph.nodes) if op in MATH)
+
+
+def _line(functions: Functions, type_: str, nodes: list[Comprehension]) -> str:
     claims = {name: _claim(functions, op, type_) for op, name in _operations(nodes).items()}
     listed = ", ".join(f"{name} within {claim}" for name, claim in claims.items() if claim)
     whose = {"portable": "functions as tang's own", "any": "functions as any library has them"}
-    said = whose.get(math, f"functions as {math} documents them")
-    return (f'{said} (math="{math}"): {listed}',) if listed else ()
+    said = whose.get(functions.math, f"functions as {functions.math} documents them")
+    format_ = "" if type_ == "f32" else f", in {type_}"
+    return f'{said} (math="{functions.math}"){format_}: {listed}' if listed else ""
 
 
-def _operations(nodes: list[Comprehension]) -> dict[str, str]:
+def _operations(nodes: Iterable[Comprehension]) -> dict[str, str]:
     """Operations that may be inexact, and what they are called, the first ones first."""
     found: dict[str, str] = {}
     for node in nodes:
@@ -63,15 +79,23 @@ def _claim(functions: Functions, op: str, type_: str) -> str:
     rows = functions.rows(op, type_)
     if rows is None:
         return f"{functions.claims(op, type_, ())[0][0].value:g} ulp"
-    everywhere = [c for c in rows if not c.signed and c.low == 0 and c.high == math.inf]
-    return " or ".join(_words(c) for c in everywhere or rows) or "no bound"
+    return " or ".join(map(_words, rows)) or "no bound"
 
 
 def _words(claim: Claim) -> str:
     if claim.absolute:
         size = f"{claim.absolute:.3g}"
     elif claim.per:
-        size = f"{claim.ulp:g} + {claim.per:g}|x| ulp"
+        size = f"{claim.ulp + FROM_RN:g} + {claim.per:g}|x| ulp"
     else:
-        size = f"{claim.ulp:g} ulp"
-    return size if claim.high == math.inf else f"{size} up to {claim.high:.3g}"
+        size = f"{claim.ulp + FROM_RN:g} ulp"
+    return f"{size}{_where(claim)}"
+
+
+def _where(claim: Claim) -> str:
+    """The arguments of which a claim is made."""
+    if claim.low == -math.inf:
+        return f" below {claim.high:.3g}"
+    if claim.signed:
+        return f" from {claim.low:.3g} to {claim.high:.3g}"
+    return "" if claim.high == math.inf else f" up to {claim.high:.3g}"

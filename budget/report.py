@@ -149,6 +149,7 @@ class BudgetReport:
     samples  how many sets of inputs; `given` whether they were the caller's
     tiles    whether nodes were sampled on tiles instead of whole
     certificate  its strength, "" where none was asked for
+    functions    of the program; a certificate takes them to be tang's own
     odd      of real inputs that hold NaN or infinities, how many: "NaN in x (1 of 8 elements)"
     times    how long it took
     front    lines about a search for cheaper formats;  schedule  what it found, as JSON
@@ -167,6 +168,7 @@ class BudgetReport:
     times: Times = field(default=Times(), compare=False)
     front: tuple[str, ...] = ()
     schedule: Mapping[str, object] | None = None
+    functions: tuple[str, ...] = ()
 
     @property
     def judged(self) -> tuple[Row, ...]:
@@ -270,9 +272,9 @@ def _safe(report: BudgetReport) -> str:
         row = max(report.judged, key=lambda r: r.certified)
         where = _scope(report)
         return (
-            f"SAFE, certified{_odd(report)}: in {report.precision} {_who(report)} keeps "
-            f"{row.budget} for all inputs {where}; the tightest is {row.shown}, whose bound takes "
-            f"{_percent(row.certified)} of its budget."
+            f"SAFE, certified{_odd(report)}: in {report.precision}{_own(report)} {_who(report)} "
+            f"keeps {row.budget} for all inputs {where}; the tightest is {row.shown}, whose bound "
+            f"takes {_percent(row.certified)} of its budget."
         )
     row = _nearest(report.judged)
     text = (
@@ -288,6 +290,12 @@ def _safe(report: BudgetReport) -> str:
         return f"{text}. This is no proof: the bound of {vague[0]} is vacuous, larger than itself."
     proved = all(r.proved <= 1 for r in report.judged)
     return text + (", and its sound bound is within it too." if proved else ".")
+
+
+def _own(report: BudgetReport) -> str:
+    """Whose functions a certificate speaks of: those of another library may be less exact."""
+    names = ", ".join(report.functions)
+    return f", with tang's own {names}," if names else ""
 
 
 def _who(report: BudgetReport) -> str:

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from tang.budget.functions_said import functions_of
 from tang.budget.report import BudgetReport, Times
 from tang.budget.report_case import Case, Question, case_of
 from tang.budget.report_certified import certified_rows
@@ -50,6 +51,7 @@ def budget_report(
         name=name, precision=precision_name(precision), rows=rows, samples=len(case.settings),
         given=question.inputs is not None, seed=question.seed,
         tiles=tiles, times=times, certificate=strength, odd=odd_inputs(case),
+        functions=functions_of(case.graph),
     )  # fmt: skip
     if report.ok or not measured or not question.cures:
         return report
