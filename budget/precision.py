@@ -7,7 +7,8 @@ scales. It chooses nothing: what a precision does not name stays as `schedule_au
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from tang.budget.presets import preset
@@ -35,7 +36,8 @@ def precision_from(value: object, graph: Graph) -> Schedule:
             f"{place!r} has a scale or a format of its own, which changes the program: take "
             "tang.budget.applied(precision, graph), which gives both program and schedule"
         )
-    check_schedule(found.schedule, graph)
+    with _told_of(value):
+        check_schedule(found.schedule, graph)
     return found.schedule
 
 
@@ -47,7 +49,9 @@ def applied(value: object, graph: Graph) -> tuple[Graph, Schedule]:
     """
     if value is None:
         return graph, schedule_auto(graph)
-    return scaled(graph, precise_from(value, graph))
+    precise = precise_from(value, graph)
+    with _told_of(value):
+        return scaled(graph, precise)
 
 
 def precise_from(value: object, graph: Graph) -> Precise:
@@ -65,9 +69,27 @@ def precise_from(value: object, graph: Graph) -> Precise:
         )
     if value.lstrip().startswith("{"):
         return precise_from_json(value)
-    if Path(value).suffix == ".json":
-        return _of_file(Path(value))
-    return preset(value, graph)
+    path = _file_of(value)
+    return preset(value, graph) if path is None else _of_file(path)
+
+
+def _file_of(value: object) -> Path | None:
+    """The file that a precision is in, where it is in one."""
+    if isinstance(value, str) and not value.lstrip().startswith("{"):
+        value = Path(value) if Path(value).suffix == ".json" else None
+    return value if isinstance(value, Path) else None
+
+
+@contextmanager
+def _told_of(value: object) -> Iterator[None]:
+    """What is wrong with a precision that is in a file is said of the file."""
+    try:
+        yield
+    except ScheduleError as e:
+        path = _file_of(value)
+        if path is None:
+            raise
+        raise ScheduleError(f"{path}: {e}") from e
 
 
 def _json(value: Mapping[object, object]) -> str:
@@ -87,7 +109,5 @@ def _of_file(path: Path) -> Precise:
         text = path.read_text(encoding="utf-8")
     except (OSError, ValueError) as e:
         raise ScheduleError(f"the precision {str(path)!r} cannot be read: {e}") from e
-    try:
+    with _told_of(path):
         return precise_from_json(text)
-    except ScheduleError as e:
-        raise ScheduleError(f"{path}: {e}") from e

@@ -186,10 +186,7 @@ def check_schedule(schedule: Schedule, graph: Graph) -> None:
     known = {n.name for n in graph.nodes}
     for name, s in _pairs(schedule):
         if name not in known:
-            raise ScheduleError(
-                f"schedule names {name!r}; the graph has {', '.join(sorted(known))}: schedules "
-                f"name nodes after rewriting (rules=() keeps a program as it is written)"
-            )
+            raise ScheduleError(_unknown(name, graph, sorted(known)))
         _check_node(name, s)
     _check_node("default", schedule.default)
     if schedule.default.place != "materialise":
@@ -202,6 +199,19 @@ def check_schedule(schedule: Schedule, graph: Graph) -> None:
         _check_shared(node, chosen[node.name])
     for name, s in schedule.nodes:
         _check_promotion(name, s, graph.node(name).monoid)
+
+
+def _unknown(name: str, graph: Graph, known: Iterable[str]) -> str:
+    """What is wrong with the name of no node, and the cure."""
+    if any(name == i.name for i in graph.inputs):
+        return (
+            f"schedule names {name!r}, which is an input: only nodes have schedules; the format of "
+            f'an input stands under "inputs" of a precision, beside "nodes"'
+        )
+    return (
+        f"schedule names {name!r}; the graph has {', '.join(known)}: schedules name nodes after "
+        f"rewriting (rules=() keeps a program as it is written)"
+    )
 
 
 def _pairs(schedule: Schedule) -> Iterable[tuple[str, NodeSchedule]]:

@@ -72,8 +72,10 @@ def format_to_json(format_: Type | Format) -> Field:
 def schedule_from_json(text: str) -> Schedule:
     """The schedule in a JSON text; raises ScheduleError naming the place."""
     whole = _object(_parsed(text), "the schedule", ("version", "default", "nodes"), "inputs")
-    if whole.get("version") != VERSION or isinstance(whole["version"], bool):
-        raise ScheduleError(f"version: expected {VERSION}, not {whole.get('version')!r}")
+    if "version" not in whole:
+        raise ScheduleError(f'version: it is missing: write "version": {VERSION}')
+    if whole["version"] != VERSION or isinstance(whole["version"], bool):
+        raise ScheduleError(f"version: expected {VERSION}, not {whole['version']!r}")
     default = _node(whole.get("default", {}), "default")
     nodes = _object(whole.get("nodes", {}), "nodes", None)
     named = tuple(

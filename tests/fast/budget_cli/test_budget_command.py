@@ -127,7 +127,29 @@ def test_a_precision_that_names_a_missing_node_exits_with_2(tang):
     Path("p.json").write_text('{"version": 1, "nodes": {"Q": {}}}')
     code, _, err = tang("budget", MATMUL, "--rel", "1", "--precision", "p.json")
     assert code == 2
-    assert "schedule names 'Q'" in err
+    assert "p.json: schedule names 'Q'; the graph has C" in err
+
+
+def test_a_schedule_that_names_an_input_is_told_where_inputs_stand(tang):
+    Path("p.json").write_text('{"version": 1, "nodes": {"A": {"storage": "f16"}}}')
+    code, _, err = tang("budget", MATMUL, "--rel", "1", "--precision", "p.json")
+    assert code == 2
+    assert "p.json: schedule names 'A', which is an input" in err
+    assert 'the format of an input stands under "inputs"' in err
+    Path("p.json").write_text('{"version": 1, "inputs": {"A": {"storage": "f16"}}}')
+    assert tang("budget", MATMUL, "--rel", "1", "--abs", "1", "--precision", "p.json")[0] == 0
+
+
+def test_every_error_about_a_precision_file_names_it_once(tang):
+    for text, words in (
+        ("{}", 'version: it is missing: write "version": 1'),
+        ('{"version": 1, "inputs": {"C": {}}}', "inputs['C']: no such input"),
+        ('{"version": 1, "inputs": {"A": {"scale": {}}}}', "inputs['A'].scale: A is stored in f32"),
+    ):
+        Path("p.json").write_text(text)
+        err = tang("budget", MATMUL, "--rel", "1", "--precision", "p.json")[2]
+        assert f"p.json: {words}" in err
+        assert err.count("p.json") == 1
 
 
 WRONG = {

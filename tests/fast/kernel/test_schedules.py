@@ -92,7 +92,8 @@ def test_a_schedule_survives_json() -> None:
         ("", "no JSON"),
         ("[" * 100_000, "no JSON"),
         ("[]", "the schedule: expected an object, not list"),
-        ("{}", "version: expected 1, not None"),
+        ("{}", 'version: it is missing: write "version": 1'),
+        ('{"version": null}', "version: expected 1, not None"),
         ('{"version": true}', "version: expected 1, not True"),
         ('{"version": 1, "node": {}}', "the schedule: unknown field 'node'"),
         (
