@@ -117,7 +117,7 @@ def case_of(graph: Graph, precision: object, question: Question) -> Case:
     bound = bind(graph, sizes) if graph.symbols else graph
     plain = rewrite(bound, question.rules, question.strict).graph
     made, schedule = applied(precision, plain)
-    budgets.check([o.name for o in made.outputs], [n.name for n in made.nodes])
+    _check_budgets(budgets, bound, made)
     if made.symbols:
         raise GraphError(f"give a size for {', '.join(sorted(made.symbols))}")
     tiles = not question.whole and work_of(made) > LIMIT
@@ -126,6 +126,21 @@ def case_of(graph: Graph, precision: object, question: Question) -> Case:
     return Case(
         made, schedule, settings, budgets, ranges, tiles, question.seed, made is not plain, names
     )
+
+
+def _check_budgets(budgets: Budgets, written: Graph, made: Graph) -> None:
+    """BudgetError for a budget of what there is not; of a node that rules removed it says so."""
+    outputs, nodes = [o.name for o in made.outputs], [n.name for n in made.nodes]
+    gone = {n.name for n in written.nodes} - {*outputs, *nodes}
+    for name in budgets.named:
+        if name in gone:
+            known = ", ".join(dict.fromkeys((*outputs, *nodes)))
+            raise BudgetError(
+                f"a budget names {name!r}, which rules made something else of: budgets name nodes "
+                f"as they are after rewriting (`tang show` prints them), one of {known}; without "
+                "rules (`--rules none`, in Python rules=()) they are named as written"
+            )
+    budgets.check(outputs, nodes)
 
 
 def _inputs(graph: Graph, question: Question, ranges: Ranges) -> list[dict[str, Array]]:

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+import tang as tg
 from tang.budget import Question, budget_report, report_html
 from tang.emulator.budget import Budgets, ErrorBudget, accepts, budgets_from
 from tang.errors import BudgetError
@@ -80,6 +81,20 @@ def test_what_is_no_budget_is_refused_with_its_name(value, words):
 def test_a_budget_of_an_unknown_name_lists_the_known_ones():
     with pytest.raises(BudgetError, match="'w', which is no output or node: one of y, n1"):
         Budgets(named={"w": ErrorBudget()}).check(["y"], ["n1"])
+
+
+def test_a_budget_of_a_node_that_rules_removed_says_so():
+    x, (i, k) = tg.input("x", (4, 8)), tg.dims("i k")
+    h = tg.compute("h", (i, k), x[i, k] * 2.0)
+    graph = tg.Graph(y=tg.compute("y", (i,), tg.sum(h[i, k] * h[i, k], k)))
+    named = {"h": ErrorBudget(abs=1), "y": ErrorBudget(abs=1)}
+    assert budget_report(graph, "f32", Question(budget=named, rules=())).ok
+    words = r"'h', which rules made something else of: .* one of y, y\.sum; without rules"
+    with pytest.raises(BudgetError, match=words):
+        budget_report(graph, "f32", Question(budget=named))
+    never = Question(budget={"w": ErrorBudget(abs=1)})
+    with pytest.raises(BudgetError, match=r"'w', which is no output or node: one of y, y\.sum"):
+        budget_report(graph, "f32", never)
 
 
 @pytest.mark.parametrize("budget", [None, {}, Budgets()], ids=str)
