@@ -19,6 +19,7 @@ import pytest
 
 import tang as tg
 from tang.budget import Question, budget_report
+from tang.budget.report_inputs import drawn_inputs
 from tang.emulator import (
     ATOMS,
     ErrorBudget,
@@ -214,3 +215,14 @@ def test_the_files_of_a_page_are_shown():
     shown = files()
     assert set(shown) == {"precision.json", "plain.json", "scaled.json"}
     assert all(json.loads(text)["version"] == 1 for text in shown.values())
+
+
+def test_inputs_are_drawn_as_the_page_says_by_the_dot_in_their_names():
+    i, k = tg.dims("i k")
+    x, w = tg.input("x", (64, 256)), tg.input("layer.w", (64, 256))
+    graph = tg.Graph(y=tg.compute("y", (i,), tg.sum(x[i, k] * w[i, k], k)))
+    page = (DOCS / "budget.md").read_text()
+    assert "reals from N(0, 1), or as weights, N(0, 1/fan-in), where their name has a dot" in page
+    drawn = drawn_inputs(graph, {}, {}, 0)
+    assert np.std(drawn["x"]) == pytest.approx(1, rel=0.05)
+    assert np.std(drawn["layer.w"]) == pytest.approx(1 / 16, rel=0.05)
