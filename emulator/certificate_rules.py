@@ -136,6 +136,8 @@ def added(x: tuple[Value, ...], p: Given) -> Value:
 def _product_errors(a: Value, b: Value) -> tuple[Ball, Ball]:
     """(x + d)(y + e) − xy with |d| ≤ r·T + a on both sides."""
     r = a.r + b.r + mul(a.r, b.r)
+    if not (a.a < INFINITE and b.a < INFINITE):
+        return r, INFINITE
     cross = mul(a.a, b.top, 1 + b.r) + mul(b.a, a.top, 1 + a.r) + mul(a.a, b.a)
     return r, cross
 

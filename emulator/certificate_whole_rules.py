@@ -35,10 +35,9 @@ def comparison(x: tuple[Value, ...], p: Given) -> Value:
     a, b = x
     op = p.text("op")
     found = set(compared(op, a, b))
-    slack = a.error + b.error
-    flips = not slack < INFINITE
+    flips = not (a.a < INFINITE and b.a < INFINITE)
     if not (a.empty or b.empty):
-        low, high = a.lo - b.hi, a.hi - b.lo
+        low, high, slack = a.lo - b.hi, a.hi - b.lo, a.error + b.error
         flips = flips or not (slack == 0 or low > slack or high < -slack)
         if (high < 0) if op == "lt" else (low == 0 and high == 0):
             found.add(1.0)

@@ -186,6 +186,8 @@ def product_errors(a: Claim, b: Claim) -> tuple[float, float]:
     """Relative and absolute error of a product."""
     r = compound((a.relative, 1), (b.relative, 1)) if a.relative and b.relative else 0.0
     r = r or max(a.relative, b.relative)
+    if math.isinf(a.absolute) or math.isinf(b.absolute):
+        return r, INF  # 0 times what may overflow is no 0
     absolute = plus(
         times(a.absolute, b.top, plus(1.0, b.relative)),
         times(b.absolute, a.top, plus(1.0, a.relative)),

@@ -22,7 +22,8 @@ def _compare(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:
     slack = plus(a.error, b.error)
     least, most = a.lo - b.hi, a.hi - b.lo
     finite = not (a.empty or b.empty)
-    flips = math.isinf(slack) or (finite and slack > 0 and least <= slack and most >= -slack)
+    lost = any(math.isinf(c.absolute) for c in x)
+    flips = lost or (finite and slack > 0 and least <= slack and most >= -slack)
     outcomes = set(comparisons(str(p["op"]), a, b))
     if finite:
         yes = most < 0 if p["op"] == "lt" else least == most == 0
