@@ -9,6 +9,7 @@ import tang as tg
 from tang.budget.data_bounds import element_bounds
 from tang.budget.emulation import folded
 from tang.budget.report_samples import setting_of, stored_inputs
+from tang.budget.report_tolerance import tolerances_of
 from tang.kernel.ir import BF16, F16, F32, F64
 from tang.kernel.narrow import E4M3FN, E5M2
 from tang.kernel.schedule import NodeSchedule, Schedule
@@ -112,6 +113,16 @@ def test_a_quotient_whose_reciprocal_is_no_normal_number_has_no_bound(type_):
     assert np.isfinite(bound).tolist() == known
     portable, _ = bounds_of(lambda a, b: a / b, type_, type_, math="portable", a=x, b=y)
     assert np.isfinite(portable).all()
+
+
+def test_a_bound_by_shape_says_nothing_of_a_reciprocal_that_is_no_normal_number():
+    i = tg.dim("i")
+    graph = tg.Graph(y=tg.compute("y", i, tg.input("a", (2,))[i] / tg.input("b", (2,))[i]))
+    data = {"a": np.array([2.0, 2.0]), "b": np.array([3.0, 1.5 * 2.0**126])}
+    (found,) = tolerances_of(graph, "f32", inputs=[data])
+    assert np.isfinite(found.bound).tolist() == [True, False]
+    (own,) = tolerances_of(graph, "f32", inputs=[data], math="portable")
+    assert (own.kind, own.unknown) == ("shape", 0)
 
 
 def test_quotients_by_exact_zeros_and_infinities_stay_known():
