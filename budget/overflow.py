@@ -18,13 +18,12 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from tang.budget.report_cures import storage_of
 from tang.emulator import Certificate
 from tang.ir.expr import REAL, Expr
 from tang.ir.graph import Comprehension, Graph, reads_of
-from tang.ir.monoids import SUM, product
+from tang.ir.monoids import is_plain_sum
 from tang.ir.view import Ref
-from tang.kernel.schedule import NodeSchedule, Schedule, format_of
+from tang.kernel.schedule import NodeSchedule, Schedule, format_of, storage_of
 
 Tensors = Mapping[Ref, npt.NDArray[Any]]
 
@@ -42,9 +41,22 @@ def upstream(graph: Graph, ref: Ref) -> list[Comprehension]:
 
 
 def fits_by_ranges(graph: Graph, certificate: Certificate, ref: Ref) -> bool:
-    """Whether no tensor can leave its format, whatever inputs within the certificate's ranges."""
+    """Whether no number can leave its format, whatever inputs within the certificate's ranges.
+
+    Nor on the way, where a decision or a minimum may hide it.
+    """
     wanted = {n.name for n in upstream(graph, ref)}
-    return all(b.overflow == _FITS for b in certificate.nodes if b.node in wanted)
+    bounds = [b for b in certificate.nodes if b.node in wanted]
+    if any(b.overflow != _FITS for b in bounds):
+        return False
+    seen: set[int] = set()
+    stack = [b.step for b in bounds]
+    while stack:
+        n = stack.pop()
+        if n not in seen:
+            seen.add(n)
+            stack.extend(certificate.steps[n].args)
+    return all(math.isfinite(certificate.steps[n].claim.absolute) for n in seen)
 
 
 def fits_by_terms(
@@ -96,7 +108,7 @@ def _largest(s: NodeSchedule) -> float:
 
 def _is_plain(node: Comprehension) -> bool:
     """Whether no part of a term is larger than T: sums of products of two."""
-    sums = node.monoid in (None, SUM) or node.monoid == product(*[SUM] * len(node.body))
+    sums = node.monoid is None or is_plain_sum(node.monoid)
     return sums and all(_is_term(e) for e in node.body)
 
 

@@ -18,17 +18,16 @@ from dataclasses import replace
 
 from tang.budget.report import Row, Standing
 from tang.budget.report_case import Case
-from tang.budget.report_cures import storage_of
 from tang.budget.report_judge import blank_row, refs_of, wanted_of
 from tang.emulator import Certificate, certify
 from tang.emulator.budget import ErrorBudget
 from tang.emulator.certificate import NodeBound
 from tang.ir.expr import REAL
 from tang.ir.format import Format
-from tang.ir.graph import Comprehension, Graph, reads_of
-from tang.ir.monoids import SUM, product
+from tang.ir.graph import Graph, reads_of
+from tang.ir.monoids import is_plain_sum
 from tang.ir.view import Ref
-from tang.kernel.schedule import Schedule
+from tang.kernel.schedule import Schedule, storage_of
 
 
 def certified_rows(case: Case, rows: Sequence[Row]) -> tuple[str, tuple[Row, ...]]:
@@ -82,14 +81,14 @@ def _row(case: Case, made: Certificate, ref: Ref, row: Row, budget: ErrorBudget 
 
 
 def _standing(made: Certificate, bound: NodeBound, share: float, before: Standing) -> Standing:
-    if says_nothing(bound, made):  # never a pass, even where the budget is wider still
+    if proves_nothing(bound, made):  # never a pass, even where the budget is wider still
         return Standing.VACUOUS
     if share <= 1:
         return Standing.CERTIFIED
     return before if math.isnan(share) else Standing.UNPROVED
 
 
-def says_nothing(bound: NodeBound, made: Certificate) -> bool:
+def proves_nothing(bound: NodeBound, made: Certificate) -> bool:
     """Whether a bound is vacuous: by shape, where it may be as large as T itself."""
     if made.strength == "shape":
         return not (math.isfinite(bound.absolute) and bound.relative < 1)
@@ -145,8 +144,4 @@ def same_terms(graph: Graph, ref: Ref) -> bool:
     sources = [r.source for r in reads_of(node) if graph.sort(r.source) is REAL]
     if node.monoid is None:
         return all(same_terms(graph, s) for s in sources)
-    return _is_sum(node) and all(not s.output for s in sources)
-
-
-def _is_sum(node: Comprehension) -> bool:
-    return node.monoid in (SUM, product(*[SUM] * len(node.body)))
+    return is_plain_sum(node.monoid) and all(not s.output for s in sources)

@@ -19,11 +19,10 @@ from tang.budget.report_case import Case
 from tang.budget.report_judge import culprit_of, cut, name_of, used_of, wanted_of
 from tang.budget.report_samples import Measured, outputs_under, stored_everywhere
 from tang.emulator.budget import ErrorBudget
-from tang.ir.format import Format, format_named
 from tang.ir.graph import Graph
 from tang.ir.view import Ref
 from tang.kernel.ir import F32, F64
-from tang.kernel.schedule import NodeSchedule, Schedule
+from tang.kernel.schedule import NodeSchedule, Schedule, storage_of
 
 CURES: Final = 8
 CURES_ON_TILES: Final = 2
@@ -186,9 +185,3 @@ def _used_by(
         format_ = None if sample.format is None else storage_of(schedule, ref)
         worst = max(worst, used_of(value, exact, judged[ref], format_, terms))
     return worst
-
-
-def storage_of(schedule: Schedule, ref: Ref) -> Format:
-    """The format in which a schedule stores a tensor."""
-    kind = schedule.of(ref.node).storage
-    return kind if isinstance(kind, Format) else format_named(kind.value)

@@ -17,7 +17,7 @@ import numpy as np
 from tang.ir.expr import Expr, apply, arg, extent, index, iota, substitute
 from tang.ir.extent import poly
 from tang.ir.graph import Comprehension, Dim, Graph, Input, Output, reads_of
-from tang.ir.monoids import SUM, product
+from tang.ir.monoids import SUM, is_plain_sum
 from tang.ir.view import Affine, Read, Ref, View, variable
 
 SIDE: Final = 64
@@ -155,8 +155,7 @@ def _of_maps(read: Read) -> Read:
 def split_sums(graph: Graph) -> Graph:
     """An isolated sum of several bodies as several sums, which f64 evaluates much faster."""
     (node,) = graph.nodes
-    count = len(node.body)
-    if count < 2 or node.monoid is None or node.monoid != product(*[SUM] * count):
+    if len(node.body) < 2 or not is_plain_sum(node.monoid):
         return graph
     parts, outputs = [], []
     for k, body in enumerate(node.body):

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from tang.budget.report import Row, Standing, Worst
 from tang.budget.report_isolate import sources_of, whole
-from tang.budget.report_samples import Measured, Sample, Setting, evaluated
+from tang.budget.report_samples import Measured, Sample, Setting, distance, evaluated
 from tang.emulator.budget import Budgets, ErrorBudget, tolerance
 from tang.ir.expr import REAL
 from tang.ir.format import Format
@@ -116,7 +116,7 @@ def _row(
 ) -> Row:
     sample = pieces[0]
     value, exact = _joined(pieces, "value"), _joined(pieces, "exact")
-    bound, error = _joined(pieces, "bound"), _error(value, exact)
+    bound, error = _joined(pieces, "bound"), distance(value, exact)
     allowed = _allowed(exact, wanted.budget, sample.format, scales)
     used, proved = _used(error, allowed), _used(bound, allowed)
     share = wanted.budget.percentile if wanted.budget else 100.0
@@ -146,14 +146,6 @@ def _joined(pieces: Sequence[Sample], plane: str) -> F64Array:
 
 def _count(graph: Graph, ref: Ref) -> int:
     return math.prod(p.constant for p in graph.shape(ref))
-
-
-def _error(value: Array, exact: Array) -> F64Array:
-    """|value − exact|; 0 where both are one infinity or NaN, infinite where one of them is."""
-    with np.errstate(all="ignore"):
-        gap = np.abs(value - exact)
-    same = (value == exact) | (np.isnan(value) & np.isnan(exact))
-    return np.asarray(np.where(same, 0.0, np.where(np.isfinite(gap), gap, np.inf)))
 
 
 def _allowed(
@@ -239,7 +231,7 @@ def parts_of(sample: Sample, at: tuple[int, ...] | None = None) -> dict[str, flo
 
 
 def _largest(a: Array, b: Array) -> float:
-    return float(np.max(_error(a, b), initial=0.0))
+    return float(np.max(distance(a, b), initial=0.0))
 
 
 def _bias(value: Array, exact: Array) -> float:
@@ -302,7 +294,7 @@ def used_of(
 ) -> float:
     """The part of its budget that a tensor takes: above 1 it is over, infinite where it is lost."""
     flat, reference = np.ravel(np.asarray(value, np.float64)), np.ravel(exact).astype(np.float64)
-    error = _error(flat, reference)
+    error = distance(flat, reference)
     if not np.all(np.isfinite(error)):
         return math.inf
     used = _used(error, _allowed(reference, budget, format_, None if terms is None else [terms]))

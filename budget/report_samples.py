@@ -205,16 +205,16 @@ def _input_sample(buffer: Buffer, setting: Setting) -> Sample:
     ref = _ref(buffer)
     exact = setting.exact[ref]
     value = _stored(exact, buffer)
-    bound = _distance(value, exact)
+    bound = distance(value, exact)
     return Sample(ref, format_of(buffer), value, exact, bound, exact, value)
 
 
-def _distance(value: Array, exact: Array) -> F64Array:
+def distance(value: Array, exact: Array) -> F64Array:
     """|value − exact|, 0 where both are the same infinity or NaN, infinite where one is."""
     with np.errstate(all="ignore"):
         gap = np.abs(value - exact)
     same = (value == exact) | (np.isnan(value) & np.isnan(exact))
-    return np.where(same, 0.0, np.where(np.isfinite(gap), gap, np.inf))
+    return np.asarray(np.where(same, 0.0, np.where(np.isfinite(gap), gap, np.inf)))
 
 
 def _ref(buffer: Buffer) -> Ref:
@@ -286,7 +286,7 @@ def _given(ref: Ref, sort: Sort, setting: Setting, emulated: Mapping[Ref, Array]
         return emulated[ref]
     exact, value = setting.exact[ref], emulated[ref]
     pairs = np.empty(np.shape(exact), _PAIRS)
-    pairs["value"], pairs["shadow"], pairs["bound"] = value, exact, _distance(value, exact)
+    pairs["value"], pairs["shadow"], pairs["bound"] = value, exact, distance(value, exact)
     return pairs
 
 

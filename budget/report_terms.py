@@ -22,7 +22,7 @@ from tang.interpreter import fast_interpret
 from tang.ir import derived
 from tang.ir.expr import REAL, Expr, apply, arg, walk
 from tang.ir.graph import Comprehension, Graph, Input
-from tang.ir.monoids import ONLINE_SOFTMAX, SUM, WELFORD, product
+from tang.ir.monoids import ONLINE_SOFTMAX, WELFORD, is_plain_sum
 from tang.ir.view import Read, Ref
 
 Array = npt.NDArray[Any]
@@ -67,7 +67,7 @@ def _summed(node: Comprehension) -> tuple[bool, ...]:
     count = len(node.body)
     if node.monoid == ONLINE_SOFTMAX:
         return (False, *(True for _ in node.body[1:]))
-    sums = node.monoid in (None, SUM, WELFORD) or node.monoid == product(*[SUM] * count)
+    sums = node.monoid in (None, WELFORD) or is_plain_sum(node.monoid)
     return (sums,) * count
 
 

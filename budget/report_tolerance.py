@@ -22,7 +22,6 @@ from tang.budget.emulation import folded
 from tang.budget.functions_said import default_math, functions_said
 from tang.budget.known_data import Known, Spans
 from tang.budget.precision import applied
-from tang.budget.report_cures import storage_of
 from tang.budget.report_inputs import Ranges, checked_ranges
 from tang.budget.report_samples import setting_of, stored_inputs
 from tang.budget.tolerance import Tolerance, blind_share, says_nothing
@@ -34,7 +33,7 @@ from tang.ir.expr import REAL
 from tang.ir.graph import Graph, Output
 from tang.ir.validate import validate
 from tang.kernel.ir import F64
-from tang.kernel.schedule import Schedule, name_of
+from tang.kernel.schedule import Schedule, name_of, storage_of
 from tang.verify.subject import checked_inputs
 
 Array = npt.NDArray[Any]
@@ -226,8 +225,8 @@ class _Maker:
             why = f"no inexact number decides it for {_listed(self.spans)}"
             return replace(blank, kind=kind, derivation=(why,))
         if not self.data:
-            why = ("inexact numbers decide it, perhaps near a border", "give inputs")
-            return replace(blank, derivation=why)
+            said = ("inexact numbers decide it, perhaps near a border", "give inputs")
+            return replace(blank, derivation=said)
         line = "inexact numbers decide it, on these inputs away from their borders"
         found = replace(blank, kind="data", derivation=(line,))
         return self._of_known(output, blank, self.known.least(output.ref, ()), found)

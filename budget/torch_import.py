@@ -39,11 +39,6 @@ _SORTS: Final[Mapping[str, Sort]] = {
 _PARTS: Final = ("graph", "graph_signature", "state_dict", "constants")
 """What is read of an ExportedProgram."""
 
-_REFUSALS: Final = (
-    RuntimeError, TypeError, ValueError, AttributeError, AssertionError, LookupError,
-)  # fmt: skip
-"""What torch.export raises for modules that it cannot follow."""
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Imported:

@@ -339,10 +339,10 @@ def _ref(graph: Graph, output: str) -> Ref:
 
 
 def _budgeted(name: str, expected: Array, budget: ErrorBudget, test: _Test) -> _Allowed:
-    from tang.budget.report_cures import storage_of
     from tang.budget.report_tolerance import kernel_for
     from tang.emulator.budget import tolerance
     from tang.ir.bind import bind
+    from tang.kernel.schedule import storage_of
 
     sizes = dict(test.sizes_now())
     graph, schedule = kernel_for(test.precision, bind(test.graph, sizes) if sizes else test.graph)

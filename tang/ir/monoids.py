@@ -1,8 +1,9 @@
 """The built-in monoids.
 
 Defines sum, prod, max, min, argmax, argmin, logsumexp, online softmax, Welford, top-k, affine
-scan, and the product of monoids. Relies on `monoid` and on derived expressions; the laws of each
-are checked in tests by `laws`. Nothing here knows dims: what an input means is in the docstrings.
+scan, and the product of monoids; `is_plain_sum` tells sums from these. Relies on `monoid` and on
+derived expressions; the laws of each are checked in tests by `laws`. Nothing here knows dims: what
+an input means is in the docstrings.
 """
 
 from __future__ import annotations
@@ -322,6 +323,13 @@ def product(*monoids: Monoid) -> Monoid:
         axes=tuple(a for p in parts for a in p.axes),
         strict=all(m.strict for m in monoids),
     )
+
+
+def is_plain_sum(monoid: Monoid | None) -> bool:
+    """Whether a fold is a sum, or any number of sums side by side; a map is none."""
+    if monoid is None:
+        return False
+    return monoid == SUM or monoid == product(*[SUM] * max(len(monoid.inputs), 1))
 
 
 @dataclass(frozen=True, slots=True)

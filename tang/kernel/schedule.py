@@ -1,8 +1,8 @@
 """Schedules as data: how each node is computed, never what.
 
-Defines `Schedule` and `NodeSchedule`. Relies on the kernel types and the narrow formats; choosing a
-schedule is the work of `tang.schedule`, obeying it that of lowering, checking that of
-`check_schedule`.
+Defines `Schedule` and `NodeSchedule`, and what they say of formats (`storage_of` of a tensor).
+Relies on the kernel types and the narrow formats; choosing a schedule is the work of
+`tang.schedule`, obeying it that of lowering, checking that of `check_schedule`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from tang.ir.expr import Sort
 from tang.ir.format import FORMATS, Format
 from tang.ir.graph import Comprehension, Graph
 from tang.ir.monoid import Monoid
+from tang.ir.view import Ref
 from tang.kernel.ir import BF16, F16, F32, Type
 from tang.kernel.narrow import (
     NARROW,
@@ -176,6 +177,11 @@ class Schedule:
         """The schedule of every node of a graph."""
         named = dict(reversed(self.nodes))
         return {n.name: named.get(n.name, self.default) for n in graph.nodes}
+
+
+def storage_of(schedule: Schedule, ref: Ref) -> Format:
+    """The format in which a schedule stores a tensor."""
+    return format_of(schedule.of(ref.node).storage)
 
 
 def check_schedule(schedule: Schedule, graph: Graph) -> None:

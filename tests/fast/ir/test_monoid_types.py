@@ -10,7 +10,7 @@ import pytest
 
 from tang.errors import GraphError
 from tang.ir.monoid import Axis
-from tang.ir.monoids import SUM
+from tang.ir.monoids import BUILTIN, COUNT, SUM, is_plain_sum, product
 from tang.models.delta import matrix_scan
 
 WRONG = {
@@ -40,3 +40,14 @@ def test_the_size_of_a_static_axis_is_a_whole_number(size):
     assert replace(scan, axes=tuple(Axis(a.name, a.size) for a in scan.axes)) == scan
     with pytest.raises(GraphError, match=r"the size of axis .* must be an int"):
         replace(scan, axes=tuple(Axis(a.name, size) for a in scan.axes))
+
+
+@pytest.mark.parametrize("count", [1, 2, 8, 9, 20])
+def test_any_number_of_sums_side_by_side_is_a_plain_sum(count):
+    assert is_plain_sum(product(*[SUM] * count))
+    assert not is_plain_sum(product(*[SUM] * count, COUNT))
+
+
+def test_of_the_built_in_monoids_the_sum_alone_is_plain_and_a_map_is_none():
+    assert {name for name, m in BUILTIN.items() if is_plain_sum(m)} == {"sum"}
+    assert not is_plain_sum(None)
