@@ -13,7 +13,7 @@ from tang.emulator.any_order import any_order
 from tang.emulator.certify_functions import Functions
 from tang.ir.view import Ref
 from tang.kernel.accuracy import DOCUMENTED, LIBRARY
-from tang.kernel.ir import F64
+from tang.kernel.ir import BF16, F16, F32, F64
 from tang.kernel.schedule import NodeSchedule, Schedule
 
 TYPES = {"f32": np.float32, "f64": np.float64}
@@ -199,3 +199,18 @@ def test_quotients_by_reciprocals_and_roots_by_reciprocal_roots_keep_the_claims(
         assert (np.abs(got.astype(float) - value) <= double * bound).all()
     alone = np.abs(divided.astype(float) - by_division)
     assert (alone > 2.5 * np.spacing(np.abs(by_division).astype(lib.type))).any()
+
+
+@pytest.mark.parametrize(("type_", "unit"), [(F16, 2.0**-11), (BF16, 2.0**-8)], ids=["f16", "bf16"])
+def test_a_node_that_computes_in_a_narrow_format_may_take_its_functions_in_steps_of_it(type_, unit):
+    """tanh is off by 16u of the format that computes, where it is near 0."""
+    x = np.array([2.0**-10, 2.0**-9])
+    i = tg.dim("i")
+    graph = tg.Graph(y=tg.compute("y", i, tg.tanh(tg.input("x", (2,))[i])))
+    for accumulate, u in ((type_, unit), (F32, 2.0**-24)):
+        schedule = Schedule(default=NodeSchedule(storage=type_, accumulate=accumulate))
+        setting = setting_of(graph, stored_inputs(graph, schedule, {"x": x}))
+        found = element_bounds(setting, folded(schedule), free=True, math="any")
+        bound = np.asarray(found[graph.outputs[0].ref])
+        assert (bound >= 16 * u).all()
+        assert (bound <= 17 * u + unit * 2.0**-8).all()
