@@ -1,8 +1,8 @@
 """Data certificates as values, as text and as JSON.
 
-Defines `DataRow`, `DataCertificate`, the constants behind the bounds with where they come from, and
-digests. Relies on plans for the functions that occur in them. It bounds nothing itself; whether a
-certificate holds is the question of `tang.budget.data_check`.
+Defines `DataRow`, `DataCertificate`, `constants_of` (the constants behind the bounds with where
+they come from), `digest` and `sealed`. Relies on plans for the functions that occur in them. It
+bounds nothing itself; whether a certificate holds is the question of `tang.budget.data_check`.
 """
 
 from __future__ import annotations

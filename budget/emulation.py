@@ -1,9 +1,9 @@
 """Emulation: the bits that a program will give, before any device runs it.
 
-Defines `emulate` at two levels. Relies on replay, the executable meaning of plans: "schedule"
-follows the schedule operation by operation; "fold" keeps the formats and folds every reduction one
-element after the other, as predictions that know no schedule do. It runs nothing on a device, and
-functions of a device's own are beyond it.
+Defines `emulate` at two levels, and `folded`. Relies on replay, the executable meaning of plans:
+"schedule" follows the schedule operation by operation; "fold" keeps the formats and folds every
+reduction one element after the other, as predictions that know no schedule do. It runs nothing on a
+device, and functions of a device's own are beyond it.
 """
 
 from __future__ import annotations

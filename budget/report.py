@@ -1,8 +1,8 @@
 """The report of `tang budget`: one sentence, then a row per tensor.
 
-Defines `Standing`, `Row`, `Worst`, `Cure` and `BudgetReport`, with text and JSON forms. Relies on
-nothing but the standard library, so that pictures and tools can build one by hand. It measures and
-judges nothing: `report_judge` does.
+Defines `Standing`, `Row`, `Worst`, `Cure`, `Times` and `BudgetReport`, with text and JSON forms, of
+which `head`, `cells` and `unsaid` are parts. Relies on nothing but the standard library, so that
+pictures and tools can build one by hand. It measures and judges nothing: `report_judge` does.
 """
 
 from __future__ import annotations

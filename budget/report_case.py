@@ -1,7 +1,7 @@
 """A question about a precision, and the program made ready to answer it.
 
-Defines `Question`, `Case` and `case_of`. Relies on the rewriter, on the precision's schedule and on
-the exact values of `report_samples`. It measures and judges nothing.
+Defines `Question`, `Case`, `case_of` and `work_of`. Relies on the rewriter, on the precision's
+schedule and on the exact values of `report_samples`. It measures and judges nothing.
 """
 
 from __future__ import annotations

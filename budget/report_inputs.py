@@ -1,7 +1,8 @@
 """Inputs for a report: drawn, or given and checked against the ranges that were stated.
 
-Defines `drawn_inputs`, `check_ranges` and `Ranges`. Relies on the verifier's random inputs and on
-the models' convention that parameters have a dot in their names. It reads no files.
+Defines `drawn_inputs`, `check_ranges`, `checked_ranges`, `checked_seed` and `Ranges`. Relies on the
+verifier's random inputs and on the models' convention that parameters have a dot in their names. It
+reads no files.
 """
 
 from __future__ import annotations

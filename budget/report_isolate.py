@@ -1,7 +1,8 @@
 """One node of a program as a program of its own, whole or a tile of it.
 
-Defines `Tile`, `tile_of`, `isolated`, `fed` and `split_sums`. Relies on the IR alone: a tile is the
-same node over fewer points, its dims shifted. It evaluates nothing.
+Defines `Tile`, `tile_of`, `whole`, `isolated`, `sources_of`, `fed`, `feed_name` and `split_sums`.
+Relies on the IR alone: a tile is the same node over fewer points, its dims shifted. It evaluates
+nothing.
 """
 
 from __future__ import annotations

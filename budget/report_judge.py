@@ -1,7 +1,8 @@
 """Rows of a report from samples: errors against budgets, and where errors come from.
 
-Defines `rows_of`, `used_of` and `culprit_of`. Relies on the rule of `tang.emulator.budget` for what
-is allowed. It measures nothing itself, but for the share that one source has in an error.
+Defines `rows_of`, `blank_row`, `refs_of`, `wanted_of`, `used_of`, `culprit_of`, `cut` and
+`name_of`. Relies on the rule of `tang.emulator.budget` for what is allowed. It measures nothing
+itself, but for the share that one source has in an error.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """From a program, a precision and a budget to a report.
 
-Defines `budget_report`. Relies on the measurements, the judge, the certificates and the cures of
-this package. It prints nothing.
+Defines `budget_report`, `precision_name` and `odd_inputs`. Relies on the measurements, the judge,
+the certificates and the cures of this package. It prints nothing.
 """
 
 from __future__ import annotations

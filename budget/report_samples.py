@@ -1,8 +1,9 @@
 """How far every node of a program is from f64 on given inputs, whole or on sampled tiles.
 
-Defines `Sample`, `Setting`, `setting_of`, `measure` and `outputs_under`. Relies on replay with
-shadows for values and bounds, and on the interpreter for the exact values. It judges nothing, and
-it sees the errors of these inputs alone.
+Defines `Sample`, `Measured`, `Setting`, `setting_of`, `measure`, `outputs_under`, `evaluated`,
+`distance`, `stored_inputs` and `stored_everywhere`. Relies on replay with shadows for values and
+bounds, and on the interpreter for the exact values. It judges nothing, and it sees the errors of
+these inputs alone.
 
 Whole: the plan is replayed operation by operation, with every node stored (which changes no bit).
 Tiles: a node is replayed on a tile of its points only. What it reads are the tensors upstream as

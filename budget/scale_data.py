@@ -1,7 +1,8 @@
 """Scales of narrow tensors as data: per tensor, row or block, in f32 or as powers of two.
 
-Defines `Scale`, `Narrow`, `Precise` and how they are read from the JSON of a precision. Relies on
-the JSON of schedules for everything else in it. It changes no program: that is `scales`.
+Defines `Scale`, `Narrow`, `Precise` and `precise_from_json`, which reads them from the JSON of a
+precision. Relies on the JSON of schedules for everything else in it. It changes no program: that is
+`scales`.
 """
 
 from __future__ import annotations

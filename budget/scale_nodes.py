@@ -1,7 +1,8 @@
 """The nodes of which scales are made: largest magnitudes, scales, quotients and products.
 
-Defines `Cut`, which says how a tensor falls into pieces with one scale each, and builders of nodes.
-Relies on the grammar of programs. It gives no node a schedule.
+Defines `Cut`, which says how a tensor falls into pieces with one scale each, and the builders
+`map_node`, `amax_node`, `scale_node` and `block_node`. Relies on the grammar of programs. It gives
+no node a schedule.
 """
 
 from __future__ import annotations

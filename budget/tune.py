@@ -1,8 +1,9 @@
 """A search for cheaper formats: one move at a time, kept where the program stays within budget.
 
-Defines `tune_precision`, `search`, `Tuned`, `Move` and `Point`. Relies on the measurements of
-`report_run` and on the bytes of plans as lowering makes them; no device is asked. A greedy search
-has no claim to the best schedule, only to one that keeps the budget by the judge that was given.
+Defines `tune_precision`, `tuned`, `search`, `Tuned`, `Move` and `Point`. Relies on the measurements
+of `report_run` and on the bytes of plans as lowering makes them; no device is asked. A greedy
+search has no claim to the best schedule, only to one that keeps the budget by the judge that was
+given.
 """
 
 from __future__ import annotations
