@@ -291,9 +291,9 @@ def _log(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:
     log = math.log if p["base"] == "e" else math.log2
     q = doubt(c)
     known = q < 1 and (c.lo > 0 or p["assume"])
-    ends = tuple(monotone(log, e, -INF) if e > 0 else -INF for e in (c.lo, c.hi))
+    lo, hi = (monotone(log, e, -INF) if e > 0 else -INF for e in (c.lo, c.hi))
     a = times(up(-math.log1p(-q)), scale) if known else INF
-    return claim((ends[0], ends[1]), (0.0, a), special=special)
+    return claim((lo, hi if c.hi > 0 else INF), (0.0, a), special=special)  # no number: any
 
 
 def _bounded(c: Claim, ends: tuple[float, float], slope: float, most: float, op: str) -> Claim:

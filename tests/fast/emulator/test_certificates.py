@@ -220,3 +220,15 @@ def test_what_may_overflow_is_lost_beside_a_zero_and_an_infinity(build, kernel):
             exact = np.asarray(kernel(np.array([top, 1])), np.float64)
         assert (error >= (np.inf if graph.sort(ref) is REAL else 1)) == lost
         assert lost == (not np.array_equal(got, exact))
+
+
+@pytest.mark.parametrize("math_", ["portable", "any"])
+@pytest.mark.parametrize("least", [-4.0, -1.0], ids=str)
+def test_a_difference_of_logarithms_of_negative_numbers_is_a_certificate_too(math_, least):
+    i, a, b = dim("i"), input("a", (2,)), input("b", (2,))
+    log = tg.log(a[i])
+    graph = tg.Graph(y=tg.compute("y", i, log * b[i] - tg.minimum(log, log * b[i])))
+    made = certify(graph, Schedule(), {}, {"a": (least, -0.5), "b": (-1.0, 1.0)}, math=math_)
+    checked = check_certificate(made)
+    assert checked, checked.message
+    assert made.bound("y").vacuous
