@@ -104,14 +104,18 @@ def _reach(x: Any) -> tuple[float, float]:  # noqa: ANN401
 # --- arguments of which nothing is known ----------------------------------------------------------
 
 
-def _is_negative_zero(x: Any) -> Value:  # noqa: ANN401
-    """Where a zero is negative: |−0| is −0 as it is printed, and +0 elsewhere."""
-    return (x.shadow == 0) & np.signbit(x.value)
+def _is_zero(x: Any) -> Value:  # noqa: ANN401
+    """Where a value is an exact zero, whose sign another kernel may choose: zeros are unsigned.
+
+    |−0| is −0 as it is printed and +0 by fabs, max(−0, +0) is either, and a sum of −0 is +0 from
+    the identity on and −0 from its first term on.
+    """
+    return (x.shadow == 0) & (x.bound == 0)
 
 
 def _quotient(math: str, target: Format, value: Value, operands: tuple[Any, ...]) -> Value:
     y = operands[1]
-    unsure = _is_negative_zero(y) & ~np.isnan(value)
+    unsure = _is_zero(y) & ~np.isnan(value)
     if math not in _BY_RECIPROCALS:
         return unsure
     size, e = np.abs(y.shadow), y.bound
@@ -123,7 +127,7 @@ def _quotient(math: str, target: Format, value: Value, operands: tuple[Any, ...]
 
 def _angle(math: str, target: Format, value: Value, operands: tuple[Any, ...]) -> Value:
     y, x = operands
-    across = (_is_negative_zero(y) & (x.shadow < 0)) | (_is_negative_zero(x) & (y.shadow == 0))
+    across = (_is_zero(y) & (x.shadow < 0)) | (_is_zero(x) & (y.shadow == 0))
     return across & ~np.isnan(value)
 
 
