@@ -6,7 +6,7 @@ T, on bounds by replay and on certificates for ranges. It derives no tolerance.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -27,6 +27,7 @@ from tang.ir.graph import Graph
 from tang.ir.monoid import Monoid
 from tang.ir.monoids import ALL, ANY, ARGMAX, ARGMIN, COUNT, MAX, MIN, is_plain_sum
 from tang.ir.view import Ref
+from tang.kernel.ir import F64
 from tang.kernel.lower.recognise import recognise
 from tang.kernel.schedule import Schedule
 
@@ -126,11 +127,15 @@ class Known:
 
     @cached_property
     def _printed(self) -> list[Bounds]:
-        """What f64 results are off by as functions are printed: nothing without cos and tanh.
+        """What f64 results are off by as functions are printed: nothing without such forms.
 
-        It is what that adds to the bounds by replay. Of other functions it is a few ulps of f64.
+        It is what that adds to the bounds by replay. That of exp and sigmoid is a relative one,
+        beyond the digits of bounds of narrower formats than f64.
         """
-        if not any(_has_inexact_form(e) for n in self.graph.nodes for e in n.body):
+        chosen = self.schedule.by_name(self.graph).values()
+        wide = any(F64 in (s.accumulate, s.partial) for s in chosen)
+        forms = ("cos", "tanh", "exp", "sigmoid") if wide else ("cos", "tanh")
+        if not any(_has_form(e, forms) for n in self.graph.nodes for e in n.body):
             return [{} for _ in self.settings]
         exact = [self._replayed(s, self.free, printed=False) for s in self.settings]
         pairs = zip(self.bounds, exact, strict=True)
@@ -190,10 +195,10 @@ class Known:
             return None
 
 
-def _has_inexact_form(e: Expr) -> bool:
-    """Whether an expression has a form whose f64 is off by more than digits of its result."""
+def _has_form(e: Expr, names: Collection[str]) -> bool:
+    """Whether an expression has a function that is printed as a form of others."""
     found = (recognise(part) for part in walk(e))
-    return any(f is not None and f[0] in ("cos", "tanh") for f in found)
+    return any(f is not None and f[0] in names for f in found)
 
 
 def _more(bound: F64Array, exact: F64Array) -> F64Array:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ import numpy.typing as npt
 from tang.budget.report_isolate import isolated, sources_of, split_sums
 from tang.interpreter import fast_interpret
 from tang.ir import derived
-from tang.ir.expr import REAL, Expr, apply, arg, walk
+from tang.ir.expr import REAL, Expr, apply, arg, named, real, walk
 from tang.ir.graph import Comprehension, Graph, Input
 from tang.ir.monoids import ONLINE_SOFTMAX, WELFORD, is_plain_sum
 from tang.ir.view import Read, Ref
@@ -88,15 +89,31 @@ def _scale(name: str) -> str:
 def _followed(alone: Graph, summed: tuple[bool, ...]) -> Graph:
     """The node of T: it reads its sources' values, and their T where T follows from T."""
     (node,) = alone.nodes
-    real = [i for i, r in enumerate(node.reads) if alone.sort(r.source) is REAL]
-    places = {read: len(node.reads) + k for k, read in enumerate(real)}
-    reads = tuple(Read(Ref(_scale(node.reads[i].source.node)), node.reads[i].view) for i in real)
+    reals = [i for i, r in enumerate(node.reads) if alone.sort(r.source) is REAL]
+    places = {read: len(node.reads) + k for k, read in enumerate(reals)}
+    reads = tuple(_scale_read(node.reads[i]) for i in reals)
     used = {r.source.node for r in reads}
     extra = tuple(Input(_scale(i.name), i.shape) for i in alone.inputs if _scale(i.name) in used)
     pairs = zip(node.body, summed, strict=True)
     body = tuple(_follow(e, places) if is_summed else e for e, is_summed in pairs)
     changed = replace(node, reads=(*node.reads, *reads), body=body)
     return replace(alone, inputs=(*alone.inputs, *extra), nodes=(changed,))
+
+
+def _scale_read(read: Read) -> Read:
+    """The read of a source's T: outside of the source stands the magnitude of the fill."""
+    view = read.view
+    if view.fill is not None:
+        view = replace(view, fill=_size(view.fill))
+    return Read(Ref(_scale(read.source.node)), view)
+
+
+def _size(constant: Expr) -> Expr:
+    """The magnitude of a real constant."""
+    value = constant.payload
+    if isinstance(value, Fraction):
+        return real(abs(value))
+    return {"-inf": named("inf"), "-0.0": real(0)}.get(str(value), constant)
 
 
 def _follow(root: Expr, places: Mapping[int, int]) -> Expr:

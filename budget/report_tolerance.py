@@ -121,6 +121,8 @@ class _Maker:
         self.data = bool(self.known.settings)
 
     def of(self, output: Output) -> Tolerance:
+        if any(i.name == output.ref.node for i in self.graph.inputs):
+            return self._given(output)
         if self.graph.sort(output.ref) is not REAL:
             return self._decided(output)
         shape = self._judged(self._within(self._shape(output), output), output)
@@ -213,6 +215,14 @@ class _Maker:
         )  # fmt: skip
 
     # --- for the data -----------------------------------------------------------------------------
+
+    def _given(self, output: Output) -> Tolerance:
+        """Of an input that is an output as it was stored."""
+        if self.graph.sort(output.ref) is REAL:
+            why = "exact: an input as it is stored"
+            return replace(self._blank(output, why), kind="shape")
+        why = "no inexact number decides it"
+        return Tolerance(output.name, "exact", "equality", derivation=(why,))
 
     def _decided(self, output: Output) -> Tolerance:
         """Of indices and bools: equality, where nothing inexact decides them."""
