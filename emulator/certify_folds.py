@@ -138,7 +138,7 @@ class Folder:
     def _sum_exp(self, z: int) -> int:
         """By the entropy's bound; in the way of 2^(z·log₂e) too, which rounds z twice more."""
         if not self.a.trail.shape:
-            z = self.a.rounded(self.a.rounded(z, "exact"), "exact")
+            z = self.a.rounded(self.a.rounded(z))
         o = self.order
         ulp = max(self._ulp("exp"), self._ulp("exp2"))
         return self.a.trail.add(

@@ -65,9 +65,9 @@ def _underflow(trail: Trail, c: Claim, format: str) -> str:
 
 
 def _nan(c: Claim, cause: str) -> str:
-    if "nan" in c.special:
-        return "NaN only where the exact value is"
-    return "unknown" if cause else "cannot be NaN"
+    if cause:
+        return "unknown"
+    return "NaN only where the exact value is" if "nan" in c.special else "cannot be NaN"
 
 
 # --- derivations ----------------------------------------------------------------------------------

@@ -1,0 +1,90 @@
+"""What parameters of steps may be, whatever the rule: for the checker of certificates.
+
+Defines `wrong_parameter`. Relies on certificates as data. What a step says of its program, as its
+number of terms or that a schedule lets f16 saturate, is taken as said.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from tang.emulator.certificate import Certificate, Parameter, Step
+
+
+def _is_number(x: Parameter) -> bool:
+    return isinstance(x, int | float) and not isinstance(x, bool) and not math.isnan(x)
+
+
+def _is_whole(x: Parameter) -> bool:
+    return isinstance(x, int) and not isinstance(x, bool) and x >= 0
+
+
+def _is_bound(x: Parameter) -> bool:
+    return isinstance(x, int | float) and _is_number(x) and x >= 0
+
+
+def _is_finite(x: Parameter) -> bool:
+    return isinstance(x, int | float) and _is_bound(x) and x < math.inf
+
+
+_WHOLE: Final = ("a whole number", _is_whole)
+_BOUND: Final = ("a number that is not negative", _is_bound)
+_FINITE: Final = ("a finite number that is not negative", _is_finite)
+_NUMBER: Final = ("a number", _is_number)
+_FLAG: Final = ("True or False", lambda x: isinstance(x, bool))
+_KINDS: Final[Mapping[str, tuple[str, Callable[[Parameter], bool]]]] = {
+    **dict.fromkeys(("n", "adds", "chain", "levels", "hops", "prods", "divisions", "rounded"),
+                    _WHOLE),
+    **dict.fromkeys(("ulp", "by", "quotient", "error", "most", "least"), _BOUND),
+    **dict.fromkeys(("lo", "hi"), _NUMBER),
+    **dict.fromkeys(("full", "assume", "nonnegative"), _FLAG),
+    "theta": _FINITE,
+}  # fmt: skip
+"""Parameter → what it is, in words and as a question."""
+
+_EXACT_BELOW: Final = ("add", "sqrt")
+"""Rules whose results no rounding to the format of their operands loses to underflow."""
+_MACHINE: Final = ("f32", "f64")
+"""Formats that no schedule rounds to but as machines do: to infinity."""
+
+
+def wrong_parameter(c: Certificate, step: Step, params: Mapping[str, Parameter]) -> str:
+    """What is wrong with the parameters of a step; "" where nothing is."""
+    if len(params) != len(step.params):
+        return "a parameter comes twice"
+    for name, value in params.items():
+        words, fits = _KINDS.get(name, ("", None))
+        if fits is not None and not fits(value):
+            return f"{name} is {words}, not {value!r}"
+    if step.rule == "winner" and not float(params["lo"]) <= float(params["hi"]):
+        return "its range is empty"
+    return _wrong_underflow(c, step, params) or _wrong_overflow(c, step, params)
+
+
+def _wrong_underflow(c: Certificate, step: Step, params: Mapping[str, Parameter]) -> str:
+    """Sums lose nothing to underflow, and roots; everything may where subnormals are flushed."""
+    for name in ("small", "below"):
+        how = params.get(name)
+        if how is not None and c.freedom == "wgsl" and how != "flush":
+            return f"WGSL may flush: {name} is 'flush', not {how!r}"
+    if params.get("below") == "exact" or (step.rule == "ulps" and params["small"] == "exact"):
+        return "only sums and roots lose nothing to underflow"
+    if step.rule == "round" and params["small"] == "exact":
+        of = c.steps[step.args[0]].rule
+        if of not in _EXACT_BELOW:
+            return f"only sums and roots lose nothing to underflow, and step {step.args[0]} is {of}"
+    return ""
+
+
+def _wrong_overflow(c: Certificate, step: Step, params: Mapping[str, Parameter]) -> str:
+    overflow = params.get("overflow")
+    if overflow == "assumed" or params.get("assume") is True:
+        return "" if c.strength == "shape" else "only the strength shape may assume"
+    if step.rule not in ("round", "ulps"):
+        return ""
+    as_machines = step.rule == "ulps" or params["format"] in _MACHINE
+    if as_machines and params["overflow"] != "inf":
+        return f"{params['format']} overflows to infinity here, not by {overflow!r}"
+    return ""

@@ -1,0 +1,155 @@
+"""The words of verdicts for the checker: what a result's steps allow, and nothing else.
+
+Defines `wrong_verdict`. Relies on certificates as data and on balls; it shares no line with
+`certify_report`, which writes the words. Words that promise less than the steps are let be only
+where a number lies on the very edge.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from tang.emulator.certificate import NO_REALS, Certificate, FormatFacts, NodeBound, Step
+from tang.emulator.certificate_balls import Ball, mul, nearest, of, two_to
+
+_NEAR: Final = 2.0**-40
+_SHOWN: Final = 1e-3
+"""Relative: what four digits may be off by."""
+_SUMS: Final = ("sum", "sum_exp", "weighted", "rescaled", "rescaled_sum")
+_FOLDS: Final = {
+    "prod": "its factors may be 0 within their error, or overflow",
+    "scan": "it may overflow, or its factors have no bound",
+    "welford_mean": "its sums may overflow, or it counts beyond the format's whole numbers",
+    "welford_m2": "its sums may overflow, or it counts beyond the format's whole numbers",
+}  # fmt: skip
+"""Rule → the verdict where it has no bound."""
+
+
+def wrong_verdict(c: Certificate, b: NodeBound) -> str:
+    """Which verdict of a result does not follow from its steps; "" where all do."""
+    return _wrong_overflow(c, b) or _wrong_underflow(c, b) or _wrong_nan(c, b)
+
+
+# --- overflow -------------------------------------------------------------------------------------
+
+
+def _wrong_overflow(c: Certificate, b: NodeBound) -> str:
+    at = f"by step {b.step}"
+    lost = math.isinf(c.steps[b.step].claim.absolute)
+    if lost and (named := _overflows(c, b.step)):
+        fits = any(_is_like(b.overflow, words) for words in named)
+        return "" if fits else f"overflow is not excluded: {at} it is {named[0]!r}"
+    steps = [c.steps[n] for n in _upstream(c, b.step)]
+    clipped = [words for s in steps for words in _saturation(c, s, 1 - _NEAR)]
+    if any(_is_like(b.overflow, words) for words in clipped):
+        return ""
+    sure = next((words for s in steps for words in _saturation(c, s, 1.0)), "")
+    if sure:
+        return f"overflow is not excluded: {at} it is {sure!r}"
+    plain = "unknown" if lost else "cannot overflow"
+    plain = "assumed not to overflow" if c.strength == "shape" else plain
+    if b.overflow == plain:
+        return ""
+    excluded = "overflow is not excluded: " if b.overflow == "cannot overflow" else ""
+    return f"{excluded}overflow is {plain!r} {at}, not {b.overflow!r}"
+
+
+def _upstream(c: Certificate, step: int) -> Iterator[int]:
+    """A step and all that it is made of, each once."""
+    seen, stack = set(), [step]
+    while stack:
+        n = stack.pop()
+        if n not in seen:
+            seen.add(n)
+            yield n
+            stack.extend(c.steps[n].args)
+
+
+def _overflows(c: Certificate, step: int) -> list[str]:
+    """What the step at which a bound was lost says of overflow: nothing, if that is not why."""
+    while lost := [a for a in c.steps[step].args if math.isinf(c.steps[a].claim.absolute)]:
+        step = lost[0]
+    s = c.steps[step]
+    params = dict(s.params)
+    if s.rule in _FOLDS:
+        return [_FOLDS[s.rule]]
+    formats = {f.name: f for f in c.formats}
+    if s.rule in _SUMS:
+        f = formats[str(params["formats"]).split()[-1]]
+        top = mul(of(c.steps[s.args[-1]].claim).top, float(params["n"]))
+        return [f"a sum may overflow {f.name}: at most {_text(top)} > {f.largest:.4g}"]
+    if s.rule not in ("round", "ulps") or params.get("ulp") == math.inf:
+        return []
+    f = formats[str(params["format"])]
+    reach = _reach(c, s, f)
+    words = f"may overflow {f.name}: at most {_text(reach)} > {f.largest:.4g}"
+    return [words] if not reach <= f.largest * (1 - _NEAR) else []
+
+
+def _saturation(c: Certificate, s: Step, part: float) -> list[str]:
+    """What a step that saturates says, where it reaches that part of the largest number."""
+    params = dict(s.params)
+    if s.rule != "round" or params["overflow"] != "saturate":
+        return []
+    f = next(f for f in c.formats if f.name == params["format"])
+    reach = _reach(c, s, f)
+    words = f"may saturate: at most {_text(reach)} > largest {f.largest:.4g} of {f.name}"
+    return [words] if not reach <= f.largest * part else []
+
+
+def _reach(c: Certificate, s: Step, f: FormatFacts) -> Ball:
+    """The largest number that must fit into a format."""
+    x = of(c.steps[s.args[0]].claim)
+    found = x.size + x.error
+    if s.rule == "ulps":
+        n = float(dict(s.params)["ulp"])
+        found = mul(found, 1 + n * two_to(1 - f.p)) + n * two_to(f.emin - f.p + 1)
+    return found
+
+
+def _text(x: Ball) -> str:
+    return f"{float(x):.4g}"
+
+
+def _is_like(said: str, own: str) -> bool:
+    """Whether two texts are one, but for the last digits of the number after "at most"."""
+    pattern = re.compile(r"(?<=at most )\S+")
+    a, b = pattern.search(said), pattern.search(own)
+    if a is None or b is None:
+        return said == own
+    try:
+        near = math.isclose(float(a[0]), float(b[0]), rel_tol=_SHOWN)
+    except ValueError:
+        return False
+    return near and pattern.sub("", said) == pattern.sub("", own)
+
+
+# --- underflow and NaN ----------------------------------------------------------------------------
+
+
+def _wrong_underflow(c: Certificate, b: NodeBound) -> str:
+    if (b.underflow == NO_REALS) != (not b.format):
+        return "underflow without a format"
+    if not b.format:
+        return ""
+    claim = c.steps[b.step].claim
+    emin = next(f.emin for f in c.formats if f.name == b.format)
+    may = f"may underflow below {2.0**emin:.4g}"
+    own = of(claim)
+    large = claim.empty or claim.lo == claim.hi == 0 or nearest(own) - own.error >= two_to(emin)
+    if b.underflow == "cannot underflow":
+        return "" if large else "underflow is not excluded"
+    return "" if b.underflow == may else f"underflow is {may!r}, not {b.underflow!r}"
+
+
+def _wrong_nan(c: Certificate, b: NodeBound) -> str:
+    claim = c.steps[b.step].claim
+    own = "NaN only where the exact value is" if "nan" in claim.special else "cannot be NaN"
+    own = "unknown" if math.isinf(claim.absolute) else own
+    if b.nan == own:
+        return ""
+    excluded = "NaN is not excluded: " if b.nan == "cannot be NaN" else ""
+    return f"{excluded}nan is {own!r} by step {b.step}, not {b.nan!r}"

@@ -1,0 +1,186 @@
+"""Certificates whose steps or verdicts are forged are refused without their program, by step."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+import tang as tg
+from tang.emulator import certify, check_certificate
+from tang.emulator.certificate import Claim
+from tang.kernel.ir import F16, F32
+from tang.kernel.narrow import E4M3FN
+from tang.kernel.schedule import NodeSchedule, Schedule
+
+i, j = tg.dims("i j")
+a, x = tg.input("a", (4,)), tg.input("x", (4, 8))
+SATURATING = Schedule(default=NodeSchedule(storage=E4M3FN, accumulate=F32))
+
+
+def made(result, ranges, schedule=None, **options):
+    """An honest certificate, which is accepted."""
+    graph = tg.Graph(y=result)
+    found = certify(graph, schedule or Schedule(), {}, ranges, **options)
+    checked = check_certificate(found)
+    assert checked, checked.message
+    return found
+
+
+def tripled(**options):
+    return made(tg.compute("y", (i,), a[i] * 3.0), {"a": (-400.0, 400.0)}, **options)
+
+
+def with_step(certificate, at, /, claim=None, **params):
+    """The certificate up to a step, with other parameters of it and another claim, without rows."""
+    step = certificate.steps[at]
+    assert set(params) <= {name for name, _ in step.params}
+    given = tuple((name, params.get(name, v)) for name, v in step.params)
+    forged = replace(step, params=given, claim=claim or step.claim)
+    return replace(certificate, steps=(*certificate.steps[:at], forged), nodes=())
+
+
+def last(certificate, rule):
+    return max(n for n, s in enumerate(certificate.steps) if s.rule == rule)
+
+
+def refused(certificate, *words):
+    checked = check_certificate(certificate)
+    assert not checked
+    for w in words:
+        assert w in checked.message, checked.message
+
+
+# --- parameters -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("theta", [-0.9, -0.5, float("inf"), float("nan"), "0.5", True], ids=str)
+@pytest.mark.parametrize("rule", ["welford_m2", "square"])
+def test_a_theta_that_is_negative_or_no_number_is_refused(rule, theta):
+    squares = tg.compute("y", (i,), a[i] * a[i])
+    result, ranges = {
+        "welford_m2": (tg.var(x, 1), {"x": (-3.0, 3.0)}), "square": (squares, {"a": (-3.0, 3.0)}),
+    }[rule]  # fmt: skip
+    certificate = made(result, ranges)
+    n = last(certificate, rule)
+    wide = Claim(0.0, 1e6, 1e6, 0.0, 1e6)
+    assert check_certificate(with_step(certificate, n, replace(wide, relative=1.0)))
+    refused(with_step(certificate, n, wide, theta=theta), f"step {n} ({rule})", "theta is a finite")
+
+
+@pytest.mark.parametrize(
+    ("rule", "name", "value"),
+    [("welford_mean", "error", -1.0), ("welford_mean", "n", 8.0), ("welford_mean", "chain", -1),
+     ("welford_m2", "levels", 0.5), ("welford_m2", "adds", True), ("given", "lo", "-3")],
+)  # fmt: skip
+def test_a_parameter_of_another_kind_is_refused(rule, name, value):
+    certificate = made(tg.var(x, 1), {"x": (-3.0, 3.0)})
+    n = last(certificate, rule)
+    words = (f"step {n} ({rule})", f"{name} is a", repr(value))
+    refused(with_step(certificate, n, **{name: value}), *words)
+
+
+def test_a_parameter_that_comes_twice_or_a_count_beyond_floats_is_refused():
+    certificate = made(tg.sum(x, axis=1), {"x": (-3.0, 3.0)})
+    n = last(certificate, "sum")
+    step = certificate.steps[n]
+    twice = replace(step, params=(("n", 10**6), *step.params))
+    refused(replace(certificate, steps=(*certificate.steps[:n], twice)), "comes twice")
+    refused(with_step(certificate, n, n=10**400), f"step {n} (sum): it makes no sense")
+
+
+# --- roundings ------------------------------------------------------------------------------------
+
+
+def test_only_sums_and_roots_lose_nothing_to_underflow():
+    made(tg.compute("y", (i,), a[i] + a[i] * 2.0), {"a": (0.0, 1e-20)})
+    made(tg.compute("y", (i,), tg.sqrt(a[i])), {"a": (0.0, 1e-20)})
+    for body, of in ((a[i] * a[i], "square"), (a[i] * 0.5, "mul"), (tg.recip(a[i]), "recip")):
+        certificate = made(tg.compute("y", (i,), body), {"a": (1.0, 1e-20)[::-1]})
+        n = last(certificate, "round")
+        words = (f"step {n} (round)", "only sums and roots", f"is {of}")
+        refused(with_step(certificate, n, small="exact"), *words)
+
+
+@pytest.mark.parametrize("result", [tg.prod(x, axis=1), tg.softmax(x, 1), tg.var(x, 1)],
+                         ids=["prod", "softmax", "var"])  # fmt: skip
+def test_products_within_folds_lose_to_underflow_and_wgsl_flushes(result):
+    certificate = made(result, {"x": (-3.0, 3.0)})
+    n = max(n for n, s in enumerate(certificate.steps) if "below" in dict(s.params))
+    refused(with_step(certificate, n, below="exact"), f"step {n} ", "only sums and roots")
+    free = made(result, {"x": (-3.0, 3.0)}, freedom="wgsl")
+    n = max(n for n, s in enumerate(free.steps) if "below" in dict(s.params))
+    for name, kind in (("small", "exact"), ("below", "gradual")):
+        refused(with_step(free, n, **{name: kind}), f"step {n} ", "WGSL may flush")
+
+
+def test_f32_and_f64_do_not_saturate():
+    certificate = made(tg.compute("y", (i,), a[i] * 3.0), {"a": (-2e38, 2e38)})
+    n = last(certificate, "round")
+    claim = replace(certificate.steps[n].claim, absolute=3e38)
+    for way in ("saturate", "nan"):
+        words = (f"step {n} (round)", "f32 overflows to infinity")
+        refused(with_step(certificate, n, claim, overflow=way), *words)
+
+
+def test_f16_saturates_where_its_schedule_says_so_and_without_the_program_that_is_trusted():
+    default = NodeSchedule(storage=F16, accumulate=F32, overflow="saturate")
+    schedule = Schedule(default=default)
+    certificate = made(tg.compute("y", (i,), a[i] * 3e3), {"a": (-400.0, 400.0)}, schedule)
+    assert certificate.nodes[0].overflow.startswith("may saturate: at most 1.2e+06")
+
+
+# --- verdicts -------------------------------------------------------------------------------------
+
+CASES = {
+    "fits": lambda: tripled(),
+    "saturates": lambda: tripled(schedule=SATURATING),
+    "shape": lambda: made(tg.compute("y", (i,), a[i] * 3.0), None),
+    "overflows": lambda: made(tg.compute("y", (i,), a[i] * 3.0), {"a": (-2e38, 2e38)}),
+    "sums": lambda: made(tg.sum(x, axis=1), {"x": (-2e38, 2e38)}),
+    "folds": lambda: made(tg.var(x, 1), {"x": (-2e38, 2e38)}),
+    "divides": lambda: made(tg.compute("y", (i,), tg.recip(a[i])), {"a": (-1.0, 1.0)}),
+    "empty": lambda: made(tg.compute("y", (i,), tg.log(a[i])), {"a": (-3.0, -2.0)}),
+}  # fmt: skip
+WORDS = {
+    "overflow": (
+        "cannot overflow", "unknown", "assumed not to overflow", "may overflow", "", "whatever",
+        "may overflow f32: at most 1 > 3.403e+38", "may overflow f32: at most 4e+38 > 3.403e+38",
+        "may saturate: at most 900 > largest 448 of e4m3fn", "a sum may overflow f32: at most inf",
+    ),
+    "underflow": ("cannot underflow", "may underflow", "may underflow below 1e-300",
+                  "holds no reals", "", "whatever"),
+    "nan": ("cannot be NaN", "unknown", "NaN only where the exact value is", "", "whatever"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("field", WORDS)
+@pytest.mark.parametrize("case", CASES)
+def test_verdicts_follow_from_the_steps(case, field):
+    certificate = CASES[case]()
+    for n, row in enumerate(certificate.nodes):
+        for said in WORDS[field]:
+            if said == getattr(row, field) or (said == "cannot underflow" == field):
+                continue
+            rows = list(certificate.nodes)
+            rows[n] = replace(row, **{field: said})
+            refused(replace(certificate, nodes=tuple(rows)), f"{row.node}.{row.output}: ", field
+                    if field != "nan" else "nan is")  # fmt: skip
+
+
+def test_the_verdict_of_a_node_that_saturates_names_the_step():
+    certificate = tripled(schedule=SATURATING)
+    row = certificate.nodes[0]
+    assert row.overflow == "may saturate: at most 1344 > largest 448 of e4m3fn"
+    forged = replace(certificate, nodes=(replace(row, overflow="cannot overflow"),))
+    refused(forged, "y.value: overflow is not excluded", f"by step {row.step}", row.overflow)
+
+
+def test_what_may_overflow_on_the_way_may_be_nan_where_no_exact_value_is():
+    b = tg.input("b", (4,))
+    lost = tg.compute("y", (i,), tg.log(a[i]) + (b[i] * b[i] - b[i] * 1e30))
+    certificate = made(lost, {"a": (-1.0, 2.0), "b": (1e30, 2e30)})
+    assert certificate.bound("y").nan == "unknown"
+    default = NodeSchedule(storage=E4M3FN, accumulate=F32, overflow="nan")
+    stored = made(tg.compute("y", (i,), a[i]), {"a": (-1e3, 1e3)}, Schedule(default=default))
+    assert stored.bound("y").nan == "NaN only where the exact value is"
