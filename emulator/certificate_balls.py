@@ -99,6 +99,11 @@ def most(xs: Iterable[Ball]) -> Ball:
     return ZERO if found is None else found
 
 
+def whole_part(x: Ball) -> Ball:
+    """The largest whole number up to x."""
+    return x.floor() if abs(x) < INFINITE else x
+
+
 def least(xs: Iterable[Ball]) -> Ball:
     """The smallest."""
     return -most(-x for x in xs)

@@ -29,6 +29,7 @@ from tang.emulator.certificate_balls import (
     uncertainty,
     unit_of,
     value,
+    whole_part,
 )
 from tang.emulator.certificate_rules import Rule
 from tang.emulator.certificate_specials import outcomes
@@ -187,7 +188,7 @@ def counted(x: tuple[Value, ...], p: Given) -> Value:
     (c,) = x
     n, full = _count(p), p.flag("full")
     lo, hi = _multiple(n, c.lo, full, True), _multiple(n, c.hi, full, False)
-    return value(lo, hi, ZERO, ZERO if c.exact else hi - lo)
+    return value(lo, hi, ZERO, mul(n, whole_part(c.error)))  # of each of n terms
 
 
 def any_of(x: tuple[Value, ...], p: Given) -> Value:

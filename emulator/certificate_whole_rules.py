@@ -22,6 +22,7 @@ from tang.emulator.certificate_balls import (
     most,
     mul,
     two_to,
+    whole_part,
 )
 from tang.emulator.certificate_rules import Rule
 from tang.emulator.certificate_specials import compared
@@ -90,18 +91,39 @@ def _steps(c: Value) -> Ball:
 
 def to_index(x: tuple[Value, ...], p: Given) -> Value:
     low, high = -two_to(31), two_to(31) - 1
+
+    def held(e: Ball) -> Ball:
+        return least((most((e, low)), high))
+
     c = floored(x, p)
-    ends = [] if c.empty else [least((most((e, low)), high)) for e in (c.lo, c.hi)]
+    ends = [] if c.empty else [held(c.lo), held(c.hi)]
     ends += [{"nan": -ONE, "inf": high, "-inf": low}[s] for s in c.special]
     lo, hi = least(ends), most(ends)
-    a = ZERO if c.a == 0 else least((c.a, hi - lo))
+    if not c.a < INFINITE:
+        a = high - low
+    elif c.a == 0 or c.empty:
+        a = ZERO
+    else:  # what is computed lies that far beyond the ends
+        a = least((c.a, most((held(c.hi + c.a) - held(c.lo), held(c.hi) - held(c.lo - c.a)))))
     return Value(lo, hi, most((abs(lo), abs(hi))), ZERO, a)
 
 
 def integer(x: tuple[Value, ...], p: Given) -> Value:
-    lo, hi = _WHOLE[p.text("op")](*x)
-    a = ZERO if all(c.exact for c in x) else hi - lo
+    """Of inexact operands one world has outcomes of operands that reach further."""
+    op = _WHOLE[p.text("op")]
+    lo, hi = op(*x)
+    a = ZERO
+    if not all(c.exact for c in x):
+        low, high = op(*(_reach(c) for c in x))
+        bounded = all(abs(e) < INFINITE for e in (lo, hi, low, high))
+        a = most((high - lo, hi - low)) if bounded else INFINITE
     return Value(lo, hi, most((abs(lo), abs(hi))), ZERO, a)
+
+
+def _reach(c: Value) -> Value:
+    e = whole_part(c.error)
+    lo, hi = (c.lo - e, c.hi + e) if e < INFINITE else (-INFINITE, INFINITE)
+    return Value(lo, hi, most((abs(lo), abs(hi))), ZERO, ZERO)
 
 
 def _whole_products(a: Value, b: Value) -> tuple[Ball, Ball]:
@@ -119,12 +141,18 @@ def _quotients(a: Value, b: Value) -> tuple[Ball, Ball]:
     return least(ends), most(ends)
 
 
+def _remainders(a: Value, b: Value) -> tuple[Ball, Ball]:
+    if not b.lo >= 1:  # by numbers below 1 there is none
+        return -INFINITE, INFINITE
+    return ZERO, most((b.hi - 1, ZERO))
+
+
 _WHOLE: Final[dict[str, Callable[..., Any]]] = {
     "add": lambda a, b: (a.lo + b.lo, a.hi + b.hi),
     "neg": lambda a: (-a.hi, -a.lo),
     "mul": _whole_products,
     "floordiv": _quotients,
-    "mod": lambda a, b: (ZERO, most((b.hi - 1, ZERO))),
+    "mod": _remainders,
 }
 
 WHOLE_RULES: Final[dict[str, Rule]] = {

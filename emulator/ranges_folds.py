@@ -35,6 +35,7 @@ from tang.emulator.ranges_numbers import (
     unit,
     up,
     whole,
+    whole_error,
 )
 from tang.emulator.ranges_specials import of_specials
 
@@ -201,11 +202,11 @@ def _winner(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:
 
 
 def _count(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:
-    """A sum of n indices, which is exact."""
+    """A sum of n indices: exact, but for the errors of its terms."""
     (c,) = x
     n, full = number(p, "n"), bool(p["full"])
     lo, hi = _scaled(n, c.lo, full, True), _scaled(n, c.hi, full, False)
-    return whole(lo, hi, 0.0 if c.exact else hi - lo)
+    return whole(lo, hi, product(n, whole_error(c)))
 
 
 def _any_of(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:

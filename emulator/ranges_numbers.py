@@ -107,6 +107,11 @@ def whole(lo: float, hi: float, error: float = 0.0, special: tuple[str, ...] = (
     return Claim(lo, hi, size, 0.0, error, True, tuple(sorted(set(special))))
 
 
+def whole_error(c: Claim) -> float:
+    """The error of a whole number or truth value, which is a whole number too."""
+    return c.error if math.isinf(c.error) else float(math.floor(c.error))
+
+
 def nothing(special: tuple[str, ...] = ()) -> Claim:
     """A claim of no finite value."""
     return Claim(INF, -INF, 0.0, 0.0, 0.0, True, tuple(sorted(set(special))))

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 from tang.emulator.certificate import Claim
 from tang.emulator.ranges import Facts, Params, Rule
-from tang.emulator.ranges_numbers import INF, plus, product, up, whole
+from tang.emulator.ranges_numbers import INF, plus, product, up, whole, whole_error
 from tang.emulator.ranges_specials import comparisons
+
+_LOW, _HIGH = -(2.0**31), 2.0**31 - 1
 
 
 def _compare(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:
@@ -55,29 +58,57 @@ def _floor(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:
     if c.empty:
         return c
     ends = tuple(e if math.isinf(e) else float(math.floor(e)) for e in (c.lo, c.hi))
-    e = c.error
-    around = (c.lo - e, c.hi + e)
+    e = up(c.error)
+    around = (math.nextafter(c.lo - e, -INF), math.nextafter(c.hi + e, INF))
     still = math.isfinite(e) and math.isfinite(sum(around))
     still = still and math.floor(around[0]) == math.floor(around[1])
-    a = 0.0 if c.exact or still else INF if math.isinf(e) else math.floor(up(e)) + 1.0
+    a = 0.0 if c.exact or still else INF if math.isinf(e) else math.floor(e) + 1.0
     return whole(ends[0], ends[1], a, c.special)
 
 
 def _to_index(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:
-    """Floored and saturated at 32 bits; NaN is −1."""
-    low, high = -(2.0**31), 2.0**31 - 1
+    """Floored and saturated at 32 bits; NaN is −1. What is computed may lie beyond exact ends."""
     c = _floor(x, p, f)
-    ends = [] if c.empty else [min(max(c.lo, low), high), min(max(c.hi, low), high)]
-    ends += [{"nan": -1.0, "inf": high, "-inf": low}[s] for s in c.special]
-    spread = max(ends) - min(ends)
-    return whole(min(ends), max(ends), min(c.absolute, spread) if c.absolute else 0.0)
+    ends = [] if c.empty else [_saturated(c.lo), _saturated(c.hi)]
+    ends += [{"nan": -1.0, "inf": _HIGH, "-inf": _LOW}[s] for s in c.special]
+    return whole(min(ends), max(ends), _index_error(c))
+
+
+def _saturated(x: float) -> float:
+    return min(max(x, _LOW), _HIGH)
+
+
+def _index_error(floored: Claim) -> float:
+    """Its own error, less where both worlds saturate; of an infinite one NaN is not excluded."""
+    a = floored.absolute
+    if a == 0 or math.isinf(a):
+        return _HIGH - _LOW if a else 0.0
+    if floored.empty:
+        return 0.0
+    exact = (_saturated(floored.lo), _saturated(floored.hi))
+    return min(a, _apart(exact, (_saturated(floored.lo - a), _saturated(floored.hi + a))))
+
+
+def _apart(exact: tuple[float, float], computed: tuple[float, float]) -> float:
+    """How far a computed outcome may be from an exact one, each within its own ends."""
+    if any(math.isinf(e) for e in (*exact, *computed)):
+        return INF
+    return max(computed[1] - exact[0], exact[1] - computed[0])
 
 
 def _integer(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:
-    """Exact arithmetic of indices; an inexact operand may give any outcome of the range."""
-    lo, hi = WHOLE[str(p["op"])](*x)
-    inexact = any(not c.exact for c in x)
-    return whole(lo, hi, hi - lo if inexact else 0.0)
+    """Exact arithmetic of indices; of inexact operands any outcome within their errors."""
+    found = WHOLE[str(p["op"])]
+    ends = found(*x)
+    if all(c.exact for c in x):
+        return whole(*ends)
+    return whole(*ends, _apart(ends, found(*(_widened(c) for c in x))))
+
+
+def _widened(c: Claim) -> Claim:
+    """Where an index may lie that is computed."""
+    e = whole_error(c)
+    return replace(c, lo=c.lo - e, hi=c.hi + e) if e else c
 
 
 def _corners(f: Callable[[float, float], float], a: Claim, b: Claim) -> tuple[float, float]:
@@ -94,12 +125,16 @@ def _divided(a: Claim, b: Claim) -> tuple[float, float]:
     return min(found), max(found)
 
 
+def _rest(a: Claim, b: Claim) -> tuple[float, float]:
+    return (0.0, max(b.hi - 1, 0.0)) if b.lo >= 1 else (-INF, INF)
+
+
 WHOLE: Final[dict[str, Callable[..., tuple[float, float]]]] = {
     "add": lambda a, b: (a.lo + b.lo, a.hi + b.hi),
     "neg": lambda a: (-a.hi, -a.lo),
     "mul": lambda a, b: _corners(product, a, b),
     "floordiv": _divided,
-    "mod": lambda a, b: (0.0, max(b.hi - 1, 0.0)),
+    "mod": _rest,
 }
 """Arithmetic of indices."""
 
