@@ -60,7 +60,18 @@ def wrong_parameter(c: Certificate, step: Step, params: Mapping[str, Parameter])
             return f"{name} is {words}, not {value!r}"
     if step.rule == "winner" and not float(params["lo"]) <= float(params["hi"]):
         return "its range is empty"
-    return _wrong_underflow(c, step, params) or _wrong_overflow(c, step, params)
+    wrong = _wrong_rounding(c, params) or _wrong_underflow(c, step, params)
+    return wrong or _wrong_overflow(c, step, params)
+
+
+def _wrong_rounding(c: Certificate, params: Mapping[str, Parameter]) -> str:
+    """WGSL promises of machine formats no more than either neighbour."""
+    names = str(params.get("format", params.get("formats", ""))).split()
+    modes = str(params.get("rounding", params.get("roundings", ""))).split()
+    for name, mode in zip(names, modes, strict=False):  # other rules hold their lengths
+        if c.freedom == "wgsl" and name in _MACHINE and mode != "any":
+            return f"WGSL rounds {name} to any neighbour, not {mode!r}"
+    return ""
 
 
 def _wrong_underflow(c: Certificate, step: Step, params: Mapping[str, Parameter]) -> str:

@@ -114,6 +114,15 @@ def test_products_within_folds_lose_to_underflow_and_wgsl_flushes(result):
         refused(with_step(free, n, **{name: kind}), f"step {n} ", "WGSL may flush")
 
 
+def test_wgsl_rounds_f32_to_any_neighbour():
+    free = made(tg.sum(x, axis=1), {"x": (-3.0, 3.0)}, freedom="wgsl")
+    n = last(free, "sum")
+    refused(with_step(free, n, roundings="rne"), f"step {n} (sum): WGSL rounds f32 to any")
+    free = tripled(freedom="wgsl")
+    n = last(free, "round")
+    refused(with_step(free, n, rounding="rne"), f"step {n} (round): WGSL rounds f32 to any")
+
+
 def test_f32_and_f64_do_not_saturate():
     certificate = made(tg.compute("y", (i,), a[i] * 3.0), {"a": (-2e38, 2e38)})
     n = last(certificate, "round")
