@@ -34,6 +34,9 @@ from tang.emulator.certificate_balls import (
 )
 from tang.emulator.certificate_specials import outcomes
 
+_GONE: Final = -(10**6)
+"""Below this the exponential of a number is less than two to it."""
+
 Rule = Callable[[tuple[Value, ...], Given], Value]
 
 
@@ -251,6 +254,8 @@ def exponential(x: tuple[Value, ...], p: Given) -> Value:
 def _power(x: Ball, scale: Ball) -> Ball:
     if not abs(x) < INFINITE:
         return INFINITE if x > 0 else ZERO
+    if x * scale < _GONE:  # a ball would reach below 0; no f64 lies between 0 and this
+        return two_to(_GONE)
     return (x * scale).exp()
 
 

@@ -28,6 +28,8 @@ from typing import Final
 from tang.emulator.certificate import Claim, FormatFacts, Parameter
 from tang.emulator.ranges_numbers import (
     INF,
+    LARGEST,
+    TINY,
     claim,
     compound,
     doubt,
@@ -55,8 +57,6 @@ Facts = Mapping[str, FormatFacts]
 Rule = Callable[[tuple[Claim, ...], Params, Facts], Claim]
 
 LN2: Final = math.log(2)
-LARGEST: Final = 1.7e308
-"""Stands for lower ends that f64 cannot hold."""
 
 
 def number(p: Params, name: str) -> float:
@@ -265,7 +265,7 @@ def _exp(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:
         return _extended(nothing(special), extra)
     base = 1.0 if p["base"] == "e" else LN2
     power = math.exp if p["base"] == "e" else math.exp2
-    ends = (monotone(power, c.lo, LARGEST), monotone(power, c.hi, INF))
+    ends = (monotone(power, c.lo, LARGEST), monotone(power, c.hi, INF) or TINY)
     if p["variant"] == "flat":
         r = grown(times(c.absolute, up(base)))
         flat = over(times(plus(1.0, r), c.relative), lower(math.e * (1 - c.relative)))

@@ -35,7 +35,9 @@ from tang.emulator.ranges_numbers import (
     unit,
     up,
     whole,
+    whole_ends,
     whole_error,
+    whole_up,
 )
 from tang.emulator.ranges_specials import of_specials
 
@@ -206,7 +208,7 @@ def _count(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:
     (c,) = x
     n, full = number(p, "n"), bool(p["full"])
     lo, hi = _scaled(n, c.lo, full, True), _scaled(n, c.hi, full, False)
-    return whole(lo, hi, product(n, whole_error(c)))
+    return whole(*whole_ends(lo, hi), whole_up(product(n, whole_error(c))))
 
 
 def _any_of(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:

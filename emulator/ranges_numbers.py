@@ -18,13 +18,17 @@ from tang.ir.format import Format, any_format
 
 WIDER: Final = 2.0**-46
 """What covers the rounding of a rule's own evaluation, relative to its result."""
-_TINY: Final = 5e-324
+TINY: Final = 5e-324
 INF: Final = math.inf
+LARGEST: Final = 1.7e308
+"""Stands for lower ends that f64 cannot hold."""
+_WHOLE: Final = 2.0**53
+"""Up to here f64 holds every whole number."""
 
 
 def up(x: float) -> float:
     """An upper bound of a number that was computed as x ≥ 0."""
-    return x if x == 0 or math.isinf(x) else x * (1 + WIDER) + _TINY
+    return x if x == 0 or math.isinf(x) else x * (1 + WIDER) + TINY
 
 
 def plus(*xs: float) -> float:
@@ -36,14 +40,17 @@ def times(*xs: float) -> float:
     """An upper bound of a product of numbers ≥ 0, in which 0 · ∞ is 0."""
     if any(x == 0 for x in xs):
         return 0.0
-    return up(math.prod(xs)) or 4 * _TINY
+    total = xs[0]
+    for x in xs[1:]:  # what underflows on the way may not be lost: a later factor may be large
+        total = total * x + TINY
+    return up(total)
 
 
 def over(x: float, y: float) -> float:
     """An upper bound of x / y for x ≥ 0, y ≥ 0; x / 0 is ∞ and ∞ / ∞ as well."""
     if x == 0:
         return 0.0
-    return INF if y == 0 or math.isinf(x) else (up(x / y) or 4 * _TINY)
+    return INF if y == 0 or math.isinf(x) else (up(x / y) or 4 * TINY)
 
 
 def compound(*parts: tuple[float, float]) -> float:
@@ -61,12 +68,12 @@ def grown(x: float) -> float:
 
 def lower(x: float) -> float:
     """A lower end, moved down; zero stays."""
-    return x if x == 0 or math.isinf(x) else x - abs(x) * WIDER - _TINY
+    return x if x == 0 or math.isinf(x) else x - abs(x) * WIDER - TINY
 
 
 def higher(x: float) -> float:
     """An upper end, moved up; zero stays."""
-    return x if x == 0 or math.isinf(x) else x + abs(x) * WIDER + _TINY
+    return x if x == 0 or math.isinf(x) else x + abs(x) * WIDER + TINY
 
 
 def monotone(f: Callable[[float], float], x: float, otherwise: float) -> float:
@@ -82,6 +89,17 @@ def product(a: float, b: float) -> float:
     return 0.0 if a == 0 or b == 0 else a * b
 
 
+def outwards(lo: float, hi: float) -> tuple[float, float]:
+    """Ends of which f64 may have made infinities: a lower one is never ∞, an upper one never −∞."""
+    return (min(lo, LARGEST), max(hi, -LARGEST)) if lo <= hi else (lo, hi)
+
+
+def whole_ends(lo: float, hi: float) -> tuple[float, float]:
+    """Ends of whole numbers as f64 computed them: moved where it may have rounded."""
+    lo, hi = (e if abs(e) <= _WHOLE else move(e) for e, move in ((lo, lower), (hi, higher)))
+    return outwards(lo, hi)
+
+
 def claim(
     ends: tuple[float, float],
     errors: tuple[float, float],
@@ -93,7 +111,7 @@ def claim(
 
     What has no relative error may call its value its magnitude.
     """
-    lo, hi = lower(ends[0]), higher(ends[1])
+    lo, hi = outwards(lower(ends[0]), higher(ends[1]))
     size = 0.0 if lo > hi else max(abs(lo), abs(hi))
     relative, absolute = errors
     pure = pure or relative == 0
@@ -105,6 +123,11 @@ def whole(lo: float, hi: float, error: float = 0.0, special: tuple[str, ...] = (
     """A claim of integers or truth values: nothing is moved."""
     size = 0.0 if lo > hi else max(abs(lo), abs(hi))
     return Claim(lo, hi, size, 0.0, error, True, tuple(sorted(set(special))))
+
+
+def whole_up(x: float) -> float:
+    """An upper bound of a whole number ≥ 0 that was computed as x."""
+    return x if x <= _WHOLE else up(x)
 
 
 def whole_error(c: Claim) -> float:
@@ -191,4 +214,4 @@ def lost(f: FormatFacts, rounding: str, small: str) -> float:
         return 0.0
     if small == "flush":
         return math.ldexp(1.0, f.emin)
-    return max(quantum(f) / 2, _TINY) if rounding in ("rne", "rna") else quantum(f)
+    return max(quantum(f) / 2, TINY) if rounding in ("rne", "rna") else quantum(f)

@@ -13,7 +13,16 @@ from typing import Final
 
 from tang.emulator.certificate import Claim
 from tang.emulator.ranges import Facts, Params, Rule
-from tang.emulator.ranges_numbers import INF, plus, product, up, whole, whole_error
+from tang.emulator.ranges_numbers import (
+    INF,
+    plus,
+    product,
+    up,
+    whole,
+    whole_ends,
+    whole_error,
+    whole_up,
+)
 from tang.emulator.ranges_specials import comparisons
 
 _LOW, _HIGH = -(2.0**31), 2.0**31 - 1
@@ -93,22 +102,25 @@ def _apart(exact: tuple[float, float], computed: tuple[float, float]) -> float:
     """How far a computed outcome may be from an exact one, each within its own ends."""
     if any(math.isinf(e) for e in (*exact, *computed)):
         return INF
-    return max(computed[1] - exact[0], exact[1] - computed[0])
+    return whole_up(max(computed[1] - exact[0], exact[1] - computed[0]))
 
 
 def _integer(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:
     """Exact arithmetic of indices; of inexact operands any outcome within their errors."""
     found = WHOLE[str(p["op"])]
-    ends = found(*x)
+    ends = whole_ends(*found(*x))
     if all(c.exact for c in x):
         return whole(*ends)
-    return whole(*ends, _apart(ends, found(*(_widened(c) for c in x))))
+    return whole(*ends, _apart(ends, whole_ends(*found(*(_widened(c) for c in x)))))
 
 
 def _widened(c: Claim) -> Claim:
     """Where an index may lie that is computed."""
     e = whole_error(c)
-    return replace(c, lo=c.lo - e, hi=c.hi + e) if e else c
+    if not e:
+        return c
+    lo, hi = whole_ends(c.lo - e, c.hi + e)
+    return replace(c, lo=lo, hi=hi)
 
 
 def _corners(f: Callable[[float, float], float], a: Claim, b: Claim) -> tuple[float, float]:
