@@ -60,6 +60,8 @@ def wrong_parameter(c: Certificate, step: Step, params: Mapping[str, Parameter])
             return f"{name} is {words}, not {value!r}"
     if step.rule == "winner" and not float(params["lo"]) <= float(params["hi"]):
         return "its range is empty"
+    if step.rule == "at_least" and not float(params["least"]) <= 1:
+        return f"the largest term of a sum of exponentials is 1, not {params['least']!r}"
     wrong = _wrong_rounding(c, params) or _wrong_underflow(c, step, params)
     return wrong or _wrong_overflow(c, step, params)
 

@@ -89,6 +89,13 @@ def test_a_parameter_that_comes_twice_or_a_count_beyond_floats_is_refused():
     refused(with_step(certificate, n, n=10**400), f"step {n} (sum): it makes no sense")
 
 
+def test_a_sum_of_exponentials_is_at_least_one_and_no_more_is_believed():
+    certificate = made(tg.softmax(x, 1), {"x": (-3.0, 3.0)})
+    n = last(certificate, "at_least")
+    claim = replace(certificate.steps[n].claim, lo=1e9, hi=1e9)
+    refused(with_step(certificate, n, claim, least=1e9), f"step {n} (at_least): the largest term")
+
+
 # --- roundings ------------------------------------------------------------------------------------
 
 
