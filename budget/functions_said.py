@@ -10,10 +10,9 @@ import math
 from collections.abc import Iterable
 from typing import Final
 
-from tang.budget.overflow import upstream
 from tang.emulator.certify_forms import order, parts
 from tang.emulator.certify_functions import Functions
-from tang.ir.graph import Comprehension, Graph
+from tang.ir.graph import Comprehension, Graph, needed_by
 from tang.ir.view import Ref
 from tang.kernel.accuracy import FROM_RN, Claim
 from tang.kernel.ir import MATH
@@ -34,7 +33,7 @@ def functions_said(graph: Graph, schedule: Schedule, ref: Ref, math: str) -> tup
     () where there are none. What is said are the constants of certificates.
     """
     functions, found = Functions(math), dict[str, list[Comprehension]]()
-    for node in upstream(graph, ref):
+    for node in needed_by(graph, (ref.node,)):
         type_ = functions.computed(str(schedule.of(node.name).computed.type.value))
         found.setdefault(type_, []).append(node)
     lines = (_line(functions, type_, nodes) for type_, nodes in found.items())

@@ -1,7 +1,7 @@
 """Whether data may drive a tensor out of its format, in any order of its sums.
 
-Defines `beyond` and its cheaper forms `fits_by_ranges` and `fits_by_terms`, and `upstream`. Relies
-on certificates, on T and on bounds of every element. It runs nothing: what it asks is given.
+Defines `beyond` and its cheaper forms `fits_by_ranges` and `fits_by_terms`. Relies on certificates,
+on T and on bounds of every element. It runs nothing: what it asks is given.
 
 |computed − exact| ≤ r·T + a, and |exact| ≤ T: no partial result of a sum of plain terms, in no
 order, is larger than T + r·T + a. Where a certificate for the ranges of the data knows no better,
@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from tang.emulator import Certificate
 from tang.ir.expr import REAL, Expr
-from tang.ir.graph import Comprehension, Graph, reads_of
+from tang.ir.graph import Comprehension, Graph, needed_by, reads_of
 from tang.ir.monoids import is_plain_sum
 from tang.ir.view import Ref
 from tang.kernel.schedule import NodeSchedule, Schedule, format_of, storage_of
@@ -31,32 +31,17 @@ _FITS: Final = "cannot overflow"
 _LEAVES: Final = ("arg", "real")
 
 
-def upstream(graph: Graph, ref: Ref) -> list[Comprehension]:
-    """The nodes that a result is computed by, the first ones first."""
-    wanted = {ref.node}
-    for node in reversed(graph.nodes):
-        if node.name in wanted:
-            wanted |= {r.source.node for r in reads_of(node)}
-    return [n for n in graph.nodes if n.name in wanted]
-
-
 def fits_by_ranges(graph: Graph, certificate: Certificate, ref: Ref) -> bool:
     """Whether no number can leave its format, whatever inputs within the certificate's ranges.
 
     Nor on the way, where a decision or a minimum may hide it.
     """
-    wanted = {n.name for n in upstream(graph, ref)}
+    wanted = {n.name for n in needed_by(graph, (ref.node,))}
     bounds = [b for b in certificate.nodes if b.node in wanted]
     if any(b.overflow != _FITS for b in bounds):
         return False
-    seen: set[int] = set()
-    stack = [b.step for b in bounds]
-    while stack:
-        n = stack.pop()
-        if n not in seen:
-            seen.add(n)
-            stack.extend(certificate.steps[n].args)
-    return all(math.isfinite(certificate.steps[n].claim.absolute) for n in seen)
+    steps = certificate.behind(*(b.step for b in bounds))
+    return all(math.isfinite(certificate.steps[n].claim.absolute) for n in steps)
 
 
 def fits_by_terms(
@@ -64,7 +49,7 @@ def fits_by_terms(
 ) -> bool:
     """Whether T of every tensor says so: of sums and maps of plain terms, and finite T, alone."""
     moved = {Ref(b.node, b.output): (b.relative, b.absolute) for b in shape.nodes}
-    for node in upstream(graph, ref):
+    for node in needed_by(graph, (ref.node,)):
         own = [Ref(node.name, n) for n in node.output_names()]
         read = [r.source for r in reads_of(node) if graph.sort(r.source) is REAL]
         if not _is_plain(node) or any(r not in terms for r in own):
@@ -89,7 +74,7 @@ def beyond(
 
     exact and bounds  f64 results and bounds for sums in any order, of every stored tensor
     """
-    nodes = (Ref(n.name, o) for n in upstream(graph, ref) for o in n.output_names())
+    nodes = (Ref(n.name, o) for n in needed_by(graph, (ref.node,)) for o in n.output_names())
     for source in (r for r in nodes if r in bounds and graph.sort(r) is REAL):
         largest = float(storage_of(schedule, source).largest)
         with np.errstate(all="ignore"):

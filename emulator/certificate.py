@@ -184,6 +184,17 @@ class Certificate:
         known = ", ".join(f"{b.node}.{b.output}" for b in self.nodes)
         raise BudgetError(f"no bound of {node}.{output or '?'}: one of {known}")
 
+    def behind(self, *steps: int) -> set[int]:
+        """Steps and all that they are made of."""
+        found: set[int] = set()
+        stack = list(steps)
+        while stack:
+            n = stack.pop()
+            if n not in found:
+                found.add(n)
+                stack.extend(self.steps[n].args)
+        return found
+
     @property
     def vacuous(self) -> tuple[NodeBound, ...]:
         """The bounds that say nothing."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
 from typing import Final
 
 from tang.emulator.certificate import NO_REALS, Certificate, FormatFacts, NodeBound, Step
@@ -42,7 +41,7 @@ def _wrong_overflow(c: Certificate, b: NodeBound) -> str:
     if lost and (named := _overflows(c, b.step)):
         fits = any(_is_like(b.overflow, words) for words in named)
         return "" if fits else f"overflow is not excluded: {at} it is {named[0]!r}"
-    steps = [c.steps[n] for n in _upstream(c, b.step)]
+    steps = [c.steps[n] for n in sorted(c.behind(b.step), reverse=True)]
     clipped = [words for s in steps for words in _saturation(c, s, 1 - _NEAR)]
     if any(_is_like(b.overflow, words) for words in clipped):
         return ""
@@ -55,17 +54,6 @@ def _wrong_overflow(c: Certificate, b: NodeBound) -> str:
         return ""
     excluded = "overflow is not excluded: " if b.overflow == "cannot overflow" else ""
     return f"{excluded}overflow is {plain!r} {at}, not {b.overflow!r}"
-
-
-def _upstream(c: Certificate, step: int) -> Iterator[int]:
-    """A step and all that it is made of, each once."""
-    seen, stack = set(), [step]
-    while stack:
-        n = stack.pop()
-        if n not in seen:
-            seen.add(n)
-            yield n
-            stack.extend(c.steps[n].args)
 
 
 def _overflows(c: Certificate, step: int) -> list[str]:

@@ -76,15 +76,8 @@ def _nan(c: Claim, cause: str) -> str:
 def derivation(certificate: Certificate, b: NodeBound) -> tuple[str, ...]:
     """Lines that say how the relative bound of a result grew, from its leaves on."""
     steps = certificate.steps
-    needed: set[int] = set()
-    stack = [b.step]
-    while stack:
-        n = stack.pop()
-        if n not in needed:
-            needed.add(n)
-            stack.extend(steps[n].args)
     lines: list[str] = []
-    for n in sorted(needed):
+    for n in sorted(certificate.behind(b.step)):
         text = _line(certificate, steps[n])
         if text and text not in lines:
             lines.append(text)

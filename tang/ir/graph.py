@@ -7,7 +7,7 @@ nothing here evaluates a program.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from tang.errors import GraphError
@@ -160,15 +160,20 @@ class Graph:
         return frozenset(s for p in shapes for s in p.symbols)
 
 
-def without_dead(graph: Graph) -> Graph:
-    """The program without nodes that no output needs."""
-    needed = {o.ref.node for o in graph.outputs}
+def needed_by(graph: Graph, names: Iterable[str]) -> tuple[Comprehension, ...]:
+    """The nodes of these names and all that they are computed from, in program order."""
+    needed = set(names)
     kept: list[Comprehension] = []
     for node in reversed(graph.nodes):
         if node.name in needed:
             kept.append(node)
             needed |= {r.source.node for r in reads_of(node)}
-    return replace(graph, nodes=tuple(reversed(kept)))
+    return tuple(reversed(kept))
+
+
+def without_dead(graph: Graph) -> Graph:
+    """The program without nodes that no output needs."""
+    return replace(graph, nodes=needed_by(graph, (o.ref.node for o in graph.outputs)))
 
 
 def nameless(node: Comprehension) -> Hashable:
