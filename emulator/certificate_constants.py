@@ -24,6 +24,7 @@ from tang.kernel.accuracy import (
     DOCUMENTED,
     FROM_RN,
     LIBRARY,
+    MATHS,
     PORTABLE,
     UNPORTED,
     Claim,
@@ -53,8 +54,7 @@ class _Promise:
 
 def wrong_math(name: str) -> str:
     """Why there are no such functions; "" where there are."""
-    known = ("portable", "any", *DOCUMENTED)
-    return "" if name in known else f"math {name!r} is none of {', '.join(known)}"
+    return "" if name in MATHS else f"math {name!r} is none of {', '.join(MATHS)}"
 
 
 def wrong_constant(k: Constant, c: Certificate) -> str:

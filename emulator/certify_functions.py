@@ -16,11 +16,13 @@ from typing import Final
 
 from tang.emulator.certificate import Constant
 from tang.errors import BudgetError
+from tang.ir.given import one_of
 from tang.kernel.accuracy import (
     DIVISION,
     DOCUMENTED,
     FROM_RN,
     LIBRARY,
+    MATHS,
     PORTABLE,
     UNPORTED,
     Claim,
@@ -37,10 +39,7 @@ _NARROW: Final = {"f16": Type.F16, "bf16": Type.BF16}
 
 def checked_math(math: object) -> str:
     """The name of a set of functions, once it is known; else BudgetError."""
-    known = ("portable", "any", *DOCUMENTED)
-    if not isinstance(math, str) or math not in known:
-        raise BudgetError(f"math is one of {', '.join(known)}, not {math!r}")
-    return math
+    return one_of(math, MATHS, "math", BudgetError)
 
 
 class Functions:

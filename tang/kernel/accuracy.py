@@ -189,6 +189,9 @@ Of "any" in every format: an ulp is at most 2u of its number, so a reciprocal wi
 by 5u and the product by u more, 6 ulps at most; a root is 3 ulp, or x·rsqrt(x), off by 4u + u."""
 
 
+MATHS: Final = ("portable", "any", *DOCUMENTED)
+"""Whose functions bounds speak of: tang's own, those of any decent library, or a language's."""
+
 PORTABLE: Final[dict[str, float]] = {
     "exp2": 1.08,
     "log2": 0.87,
