@@ -7,7 +7,7 @@ T, on bounds by replay and on certificates for ranges. It derives no tolerance.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -57,11 +57,18 @@ class Known:
     settings: Sequence[Setting]
     free: bool
     math: str
+    _certificates: dict[object, Certificate] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def work(self) -> int:
         """Points and steps of all sets."""
         return len(self.settings) * work_of(self.graph)
+
+    @cached_property
+    def wide(self) -> bool:
+        """Whether a node computes in f64, as the results that it is compared with."""
+        chosen = self.schedule.by_name(self.graph).values()
+        return any(F64 in (s.accumulate, s.partial) for s in chosen)
 
     @cached_property
     def order(self) -> str:
@@ -132,9 +139,7 @@ class Known:
         It is what that adds to the bounds by replay. That of exp and sigmoid is a relative one,
         beyond the digits of bounds of narrower formats than f64.
         """
-        chosen = self.schedule.by_name(self.graph).values()
-        wide = any(F64 in (s.accumulate, s.partial) for s in chosen)
-        forms = ("cos", "tanh", "exp", "sigmoid") if wide else ("cos", "tanh")
+        forms = ("cos", "tanh", "exp", "sigmoid") if self.wide else ("cos", "tanh")
         if not any(_has_form(e, forms) for n in self.graph.nodes for e in n.body):
             return [{} for _ in self.settings]
         exact = [self._replayed(s, self.free, printed=False) for s in self.settings]
@@ -180,19 +185,20 @@ class Known:
 
     def _fits(self, ref: Ref) -> bool:
         """Whether it is known without replay that no tensor leaves its format."""
-        ranged = self._certified(self.spans) if self.finite else None
-        if ranged is not None and fits_by_ranges(self.graph, ranged, ref):
-            return True
-        shape = self._certified(None)
-        return shape is not None and all(
-            fits_by_terms(self.graph, self.schedule, shape, t, ref) for t in self.terms
-        )
-
-    def _certified(self, spans: Spans | None) -> Certificate | None:
         try:
-            return certify(self.graph, self.schedule, {}, spans, math=self.math)
+            if self.finite and fits_by_ranges(self.graph, self.certified(self.spans), ref):
+                return True
+            shape = self.certified(None)
         except BudgetError:
-            return None
+            return False
+        return all(fits_by_terms(self.graph, self.schedule, shape, t, ref) for t in self.terms)
+
+    def certified(self, spans: Spans | None) -> Certificate:
+        """For all inputs within ranges, by shape for None; made once. Raises BudgetError."""
+        key = None if spans is None else tuple(sorted(spans.items()))
+        if key not in self._certificates:
+            self._certificates[key] = certify(self.graph, self.schedule, {}, spans, math=self.math)
+        return self._certificates[key]
 
 
 def _has_form(e: Expr, names: Collection[str]) -> bool:

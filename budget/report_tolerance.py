@@ -25,14 +25,13 @@ from tang.budget.precision import applied
 from tang.budget.report_inputs import Ranges, checked_ranges
 from tang.budget.report_samples import setting_of, stored_inputs
 from tang.budget.tolerance import Tolerance, blind_share, says_nothing
-from tang.emulator import certify, shape_bound
+from tang.emulator import shape_bound
 from tang.emulator.certify_functions import checked_math
 from tang.errors import BudgetError
 from tang.ir.bind import bind, checked_sizes, infer_sizes
 from tang.ir.expr import REAL
 from tang.ir.graph import Graph, Output
 from tang.ir.validate import validate
-from tang.kernel.ir import F64
 from tang.kernel.schedule import Schedule, name_of, storage_of
 from tang.verify.subject import checked_inputs
 
@@ -184,7 +183,7 @@ class _Maker:
 
     def _range(self, output: Output) -> Tolerance:
         try:
-            made = certify(self.graph, self.schedule, {}, self.spans, math=self.math)
+            made = self.known.certified(self.spans)
         except BudgetError as e:
             return self._blank(output, f"by ranges: {e}")
         found = made.bound(output.ref.node, output.ref.output)
@@ -205,9 +204,7 @@ class _Maker:
         The f64 results that it is compared with are as far from these; of a coarser kernel that is
         beyond the digits of its bound.
         """
-        chosen = self.schedule.by_name(self.graph).values()
-        wide = any(F64 in (s.accumulate, s.partial) for s in chosen)
-        if not wide or not (found.rtol or found.scale or found.atol):
+        if not self.known.wide or not (found.rtol or found.scale or found.atol):
             return found
         return replace(
             found, rtol=2 * found.rtol, scale=2 * found.scale, atol=2 * found.atol,
@@ -244,7 +241,7 @@ class _Maker:
     def _decides_exactly(self, output: Output, spans: Spans) -> bool:
         """Whether so for all inputs within ranges, else within those of their formats."""
         try:
-            made = certify(self.graph, self.schedule, {}, spans, math=self.math)
+            made = self.known.certified(spans)
         except BudgetError:
             return False
         return made.bound(output.ref.node, output.ref.output).error == 0
