@@ -9,6 +9,7 @@ Specification 1.0 (e5m2, e4m3fn); OCP Microscaling Formats 1.0 (e3m2, e2m3, e2m1
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
@@ -160,10 +161,11 @@ def custom_format(
 ) -> Format:
     """A user's format: p bits of precision, least normal exponent, largest finite number.
 
-    Its numbers must be f64 numbers, in which they are held. Raises FormatError where the parts do
-    not fit together.
+    Its numbers must be f64 numbers, in which they are held. Raises FormatError for a part that is
+    no name or number, and where the parts do not fit together.
     """
-    if specials not in SPECIALS:
+    _check_kinds(name, {"p": p, "emin": emin}, largest)
+    if not isinstance(specials, str) or specials not in SPECIALS:
         raise FormatError(f"{name}: unknown specials {specials!r}: one of {', '.join(SPECIALS)}")
     if not 1 <= p <= 53:
         raise FormatError(f"{name}: p must be 1 … 53, not {p}")
@@ -181,6 +183,20 @@ def custom_format(
     elif specials == "fn":
         count += 1
     return Format(name, p, emin, emax, 1 + count.bit_length(), specials, Fraction(largest))
+
+
+def _check_kinds(name: object, wholes: dict[str, object], largest: object) -> None:
+    """A text, integers and a finite number: nothing is rounded to what a part may be."""
+    if not isinstance(name, str) or not name:
+        raise FormatError(f"name: the name of a format is a text, not {repr(name)[:60]}")
+    for part, value in wholes.items():
+        if type(value) is not int:
+            shown = repr(value)[:60]
+            raise FormatError(f"{name}: {part}: expected an integer, not {shown}: write one, as 4")
+    finite = isinstance(largest, float) and math.isfinite(largest)
+    if type(largest) is not int and not isinstance(largest, Fraction) and not finite:
+        shown = repr(largest)[:60]
+        raise FormatError(f"{name}: largest: expected a finite number, not {shown}")
 
 
 def _top_exponent(name: str, largest: Fraction) -> int:

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from tang.errors import FormatError, ScheduleError
-from tang.ir.format import Format, custom_format
+from tang.ir.format import SPECIALS, Format, custom_format
 from tang.ir.parse import first_repeated
 from tang.kernel.ir import Type
 from tang.kernel.narrow import NARROW, OVERFLOWS, ROUNDINGS, refusal
@@ -162,11 +162,31 @@ def format_from_json(value: object, where: str) -> Type | Format:
     return known[value]
 
 
-def _rational(value: Any) -> Fraction:  # noqa: ANN401 - of a JSON value
-    """An exact number; ValueError for a power of ten that no format has."""
+def _text(value: object, where: str, example: str) -> str:
+    if not isinstance(value, str) or not value:
+        raise ScheduleError(f"{where}: expected a text, as {example!r}, not {repr(value)[:60]}")
+    return value
+
+
+def _whole(value: object, where: str, example: int) -> int:
+    """An integer as it is written: no number is rounded to one, and true is none."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        shown = repr(value)[:60]
+        raise ScheduleError(f"{where}: expected an integer, as {example}, not {shown}")
+    return value
+
+
+def _rational(value: object, where: str) -> Fraction:
+    """An exact number that some format may have; no power of ten is written out that none has."""
+    shown = repr(value)[:60]
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise ScheduleError(f"{where}: expected a number, as 240 or '480/2', not {shown}")
     if isinstance(value, str) and _POWER.search(value):
-        raise ValueError(f"{value[:40]!r} is beyond every format")
-    return Fraction(value)
+        raise ScheduleError(f"{where}: {shown} is beyond every format")
+    try:
+        return Fraction(value)
+    except (ValueError, ArithmeticError) as e:
+        raise ScheduleError(f"{where}: expected a number, as 240 or '480/2', not {shown}") from e
 
 
 def _custom(fields: dict[str, Any], where: str) -> Format:
@@ -175,13 +195,13 @@ def _custom(fields: dict[str, Any], where: str) -> Format:
             raise ScheduleError(f"{where}: a user's format has no {name!r}")
     try:
         made = custom_format(
-            str(fields["name"]),
-            p=int(fields["p"]),
-            emin=int(fields["emin"]),
-            largest=_rational(fields["largest"]),
-            specials=str(fields.get("specials", "ieee")),
+            _text(fields["name"], f"{where}.name", "e5m1"),
+            p=_whole(fields["p"], f"{where}.p", 4),
+            emin=_whole(fields["emin"], f"{where}.emin", -6),
+            largest=_rational(fields["largest"], f"{where}.largest"),
+            specials=_word(fields.get("specials", "ieee"), SPECIALS, f"{where}.specials"),
         )
-    except (FormatError, ValueError, TypeError, ArithmeticError) as e:
+    except FormatError as e:
         raise ScheduleError(f"{where}: {e}") from e
     reason = refusal(made)
     if reason:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -162,8 +163,18 @@ def scaled(value):
 def test_numbers_of_a_precision_are_checked_however_large_they_are(given):
     assert certify(GRAPH, own_format()).nodes
     assert certify(GRAPH, scaled(0.5)).nodes
-    with pytest.raises(ScheduleError, match=r"^inputs\['A'\]\.(storage|scale\.value): "):
+    with pytest.raises(ScheduleError, match=r"^inputs\['A'\]\.(storage\.[a-z]+|scale\.value): "):
         certify(GRAPH, given)
+
+
+def test_a_format_in_a_file_whose_precision_is_no_integer_is_named_with_its_place(tmp_path):
+    path = tmp_path / "own.json"
+    path.write_text(json.dumps(own_format()))
+    budget_report(GRAPH, path, Question(budget=WIDE))
+    path.write_text(json.dumps(own_format(p=5.7)))
+    words = r"own\.json: inputs\['A'\]\.storage\.p: expected an integer, as 4, not 5\.7"
+    with pytest.raises(ScheduleError, match=words):
+        budget_report(GRAPH, path, Question(budget=WIDE))
 
 
 @pytest.mark.parametrize("rules", [3, [3], [[]], "fuse"], ids=str)

@@ -165,6 +165,11 @@ def test_integers_that_f64_cannot_hold_are_not_rounded_twice():
         ({"p": 3, "emin": 0, "largest": -8}, "must be positive"),
         ({"p": 1, "emin": 0, "largest": 8}, "tells NaN from infinity"),
         ({"p": 3, "emin": 0, "largest": 8, "specials": "odd"}, "unknown specials"),
+        ({"p": 5.7, "emin": 0, "largest": 8}, "mine: p: expected an integer, not 5.7"),
+        ({"p": True, "emin": 0, "largest": 8}, "mine: p: expected an integer, not True"),
+        ({"p": 3, "emin": -3.5, "largest": 8}, "mine: emin: expected an integer, not -3.5"),
+        ({"p": 3, "emin": 0, "largest": float("nan")}, "mine: largest: expected a finite"),
+        ({"p": 3, "emin": 0, "largest": True}, "mine: largest: expected a finite number"),
     ],
     ids=lambda v: v.replace(" ", "-") if isinstance(v, str) else "parts",
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 
 import numpy as np
@@ -31,6 +32,7 @@ from tang.kernel.text import kernel_text, plan_text
 from tang.kernel.walk import statements, subexpressions
 from tang.schedule import schedule_auto, schedule_from_json, schedule_to_json
 from tang.schedule.heuristics import Options
+from tang.schedule.serial import format_from_json
 
 OWN = custom_format("own", p=3, emin=-3, largest=20, specials="fn")
 EVERY = {**NARROW, "own": OWN}
@@ -190,7 +192,7 @@ def test_json_of_plain_schedules_is_what_it_was():
         ('{"storage": {"name": "own"}}', r"nodes\['t'\].storage: a user's format has no 'p'"),
         (
             '{"storage": {"name": "own", "p": 3, "emin": 0, "largest": "x"}}',
-            r"nodes\['t'\].storage: ",
+            r"nodes\['t'\].storage.largest: expected a number",
         ),
         (
             '{"storage": {"name": "own", "p": 30, "emin": 0, "largest": 4}}',
@@ -201,6 +203,24 @@ def test_json_of_plain_schedules_is_what_it_was():
 def test_json_that_is_wrong_names_the_place(node, message):
     with pytest.raises(ScheduleError, match=message):
         schedule_from_json(f'{{"version": 1, "nodes": {{"t": {node}}}}}')
+
+
+@pytest.mark.parametrize(("part", "given", "message"), [
+    ("p", 5.7, "expected an integer, as 4, not 5.7"), ("p", 4.0, "expected an integer"),
+    ("p", True, "expected an integer, as 4, not True"), ("p", "4", "expected an integer"),
+    ("p", None, "expected an integer"), ("emin", -3.5, "expected an integer, as -6, not -3.5"),
+    ("emin", False, "expected an integer"), ("largest", True, "expected a number"),
+    ("largest", [1], "expected a number"), ("name", 5, "expected a text"),
+    ("specials", 3, "expected one of ieee"),
+])  # fmt: skip
+def test_no_part_of_a_format_in_json_is_made_fit(part, given, message):
+    own = {"name": "own", "p": 4, "emin": -6, "largest": "240", "specials": "ieee"}
+    assert format_from_json(own, "x") == custom_format("own", p=4, emin=-6, largest=240)
+    with pytest.raises(ScheduleError, match=rf"^x\.{part}: {message}"):
+        format_from_json(own | {part: given}, "x")
+    nodes = {"t": {"accumulate": own | {part: given}}}
+    with pytest.raises(ScheduleError, match=rf"^nodes\['t'\]\.accumulate\.{part}: {message}"):
+        schedule_from_json(json.dumps({"version": 1, "nodes": nodes}))
 
 
 def test_the_automatic_schedule_takes_narrow_formats():
