@@ -18,6 +18,7 @@ from tang.budget.report_inputs import (
     Ranges,
     check_ranges,
     checked_ranges,
+    checked_samples,
     checked_seed,
     drawn_inputs,
 )
@@ -148,12 +149,8 @@ def _inputs(graph: Graph, question: Question, ranges: Ranges) -> list[dict[str, 
         given = checked_inputs(graph, question.inputs)
         check_ranges(given, ranges)
         return [given]
-    least, samples = 0 if question.certified else 1, question.samples
-    if type(samples) is not int or samples < least:
-        none = type(samples) is int and samples == 0
-        cure = ": certified alone needs none" if none else ""
-        raise BudgetError(f"samples are {least} or more, not {repr(samples)[:60]}{cure}")
-    seeds = range(question.seed, question.seed + question.samples)
+    samples = checked_samples(question.samples, 0 if question.certified else 1)
+    seeds = range(question.seed, question.seed + samples)
     return [drawn_inputs(graph, question.sizes, ranges, s) for s in seeds]
 
 

@@ -1,15 +1,15 @@
 """Inputs for a report: drawn, or given and checked against the ranges that were stated.
 
-Defines `drawn_inputs`, `check_ranges`, `checked_ranges`, `checked_seed` and `Ranges`. Relies on the
-verifier's random inputs and on the models' convention that parameters have a dot in their names. It
-reads no files.
+Defines `drawn_inputs`, `check_ranges`, `checked_ranges`, `checked_seed`, `checked_samples` and
+`Ranges`. Relies on the verifier's random inputs and on the models' convention that parameters have
+a dot in their names. It reads no files.
 """
 
 from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ import numpy.typing as npt
 from tang.errors import BudgetError
 from tang.ir.bind import bind
 from tang.ir.expr import REAL
+from tang.ir.given import shown
 from tang.ir.graph import Graph, Input
 from tang.models import weights
 from tang.verify.inputs import random_inputs
@@ -24,6 +25,10 @@ from tang.verify.inputs import random_inputs
 Array = npt.NDArray[Any]
 Ranges = Mapping[str, tuple[float, float]]
 """By real input its least and its largest element."""
+
+MOST_SAMPLES: Final = 100_000
+"""Sets of inputs of one question: all are in memory at once."""
+LAST_SEED: Final = 2**64 - 1
 
 
 def checked_ranges(graph: Graph, ranges: Ranges) -> dict[str, tuple[float, float]]:
@@ -46,7 +51,7 @@ def _span(name: str, given: object) -> tuple[float, float]:
     try:
         lo, hi = (float(x) for x in given)  # type: ignore[attr-defined]  # what is no pair raises
     except (TypeError, ValueError, OverflowError) as e:
-        raise BudgetError(f"the range of {name!r} is a pair of numbers, not {given!r}") from e
+        raise BudgetError(f"the range of {name!r} is a pair of numbers, not {shown(given)}") from e
     if not (np.isfinite(lo) and np.isfinite(hi) and lo <= hi):
         raise BudgetError(f"the range of {name!r} is LO:HI of finite numbers, not {lo}:{hi}")
     return lo, hi
@@ -54,9 +59,22 @@ def _span(name: str, given: object) -> tuple[float, float]:
 
 def checked_seed(seed: object) -> int:
     """A seed that draws are made from: a whole number, 0 or more; else BudgetError."""
-    if isinstance(seed, int | np.integer) and not isinstance(seed, bool) and seed >= 0:
+    if isinstance(seed, int | np.integer) and not isinstance(seed, bool) and 0 <= seed <= LAST_SEED:
         return int(seed)
-    raise BudgetError(f"a seed is a whole number, 0 or more, not {seed!r}")
+    raise BudgetError(f"a seed is a whole number, 0 or more, at most 2^64 - 1, not {shown(seed)}")
+
+
+def checked_samples(samples: object, least: int = 1) -> int:
+    """How many sets of inputs to draw; BudgetError naming the least and the most there are."""
+    if type(samples) is int and least <= samples <= MOST_SAMPLES:
+        return samples
+    if type(samples) is int and samples > MOST_SAMPLES:
+        raise BudgetError(
+            f"samples are at most {MOST_SAMPLES:,}, not {shown(samples)}: all sets are held at "
+            "once; ask again with other seeds for more"
+        )
+    cure = ": certified alone needs none" if type(samples) is int and samples == 0 else ""
+    raise BudgetError(f"samples are {least} or more, not {shown(samples)}{cure}")
 
 
 def drawn_inputs(

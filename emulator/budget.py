@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from tang.errors import BudgetError
 from tang.ir.format import Format, format_named
+from tang.ir.given import shown
 
 Array = npt.NDArray[Any]
 F64Array = npt.NDArray[np.float64]
@@ -42,10 +43,10 @@ class ErrorBudget:
         for name in TERMS:
             value = getattr(self, name)
             if not _is_number(value) or value < 0:
-                raise BudgetError(f"{name} must be a finite number ≥ 0, not {value!r}")
+                raise BudgetError(f"{name} must be a finite number ≥ 0, not {shown(value)}")
         if not _is_number(self.percentile) or not 0 < self.percentile <= 100:
             raise BudgetError(
-                f"percentile must be above 0 and at most 100, not {self.percentile!r}"
+                f"percentile must be above 0 and at most 100, not {shown(self.percentile)}"
             )
 
     def __str__(self) -> str:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from tang.emulator.budget import ErrorBudget
 
 
+_DIGITS: Final = 19
+"""Of a size: no index is larger than 2^63."""
 KERNELS: Final = {".c": "c", ".cl": "opencl", ".cu": "cuda", ".cuh": "cuda", ".metal": "msl"}
 """Languages of foreign kernels by the ending of a file, which is no program."""
 
@@ -99,8 +101,11 @@ def parse_sizes(texts: Iterable[str], graphs: Iterable[Graph]) -> dict[str, int]
     sizes: dict[str, int] = {}
     for text in texts:
         symbol, _, number = text.partition("=")
-        if not symbol or not number.isdigit():
-            raise UsageError(f"--size takes SYMBOL=NUMBER, as in seq=16, not {text!r}")
+        if not symbol or not number.isdecimal() or len(number) > _DIGITS:
+            shown = repr(text)[:60]
+            raise UsageError(
+                f"--size takes SYMBOL=NUMBER, as in seq=16, at most {_DIGITS} digits, not {shown}"
+            )
         if symbol in sizes:
             raise UsageError(f"--size {symbol} is given twice: give it once")
         sizes[symbol] = int(number)

@@ -91,7 +91,13 @@ def _tolerances(
     math: str | None,
 ) -> tuple[Tolerance, ...]:
     from tang.budget.files import load_inputs
-    from tang.budget.report_inputs import check_ranges, checked_ranges, drawn_inputs
+    from tang.budget.report_inputs import (
+        check_ranges,
+        checked_ranges,
+        checked_samples,
+        checked_seed,
+        drawn_inputs,
+    )
     from tang.budget.report_tolerance import tolerances_of
     from tang.ir.bind import infer_sizes
 
@@ -99,7 +105,8 @@ def _tolerances(
     sets: list[dict[str, Any]]
     if inputs is None:
         sizes = parse_sizes(size, [program])
-        sets = [drawn_inputs(program, sizes, ranges, seed + n) for n in range(samples)]
+        first, many = checked_seed(seed), checked_samples(samples)
+        sets = [drawn_inputs(program, sizes, ranges, first + n) for n in range(many)]
     else:
         sets = [load_inputs(inputs, program)]
         sizes = infer_sizes(program, {n: a.shape for n, a in sets[0].items()})

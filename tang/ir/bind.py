@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from tang.errors import GraphError
 from tang.ir.derived import zero
 from tang.ir.extent import Poly, poly
+from tang.ir.given import shown
 from tang.ir.graph import Comprehension, Dim, Fact, Graph, Input, reads_of
 from tang.ir.validate import validate
 from tang.ir.view import Affine, Interval, Read, variable
@@ -97,9 +98,9 @@ def _size(symbol: str, size: object) -> int:
     except TypeError:
         whole = None
     if whole is None or isinstance(size, bool):
-        raise GraphError(f"the size of {symbol!r} is an int, not {repr(size)[:60]}")
+        raise GraphError(f"the size of {symbol!r} is an int, not {shown(size)}")
     if whole < 0:
-        raise GraphError(f"the size of {symbol!r} is {whole}: sizes are at least 0")
+        raise GraphError(f"the size of {symbol!r} is {shown(whole)}: sizes are at least 0")
     return whole
 
 

@@ -1,7 +1,7 @@
-"""What callers give, checked by kind: a word of a few, or a flag.
+"""What callers give, checked by kind: a word of a few, or a flag; and how errors print it.
 
-Defines `one_of` and `flag`. Relies on nothing but the errors. It knows no argument: each call says
-what the value is called, and which error a wrong one is.
+Defines `one_of`, `flag` and `shown`. Relies on nothing but the errors. It knows no argument: each
+call says what the value is called, and which error a wrong one is.
 """
 
 from __future__ import annotations
@@ -11,6 +11,14 @@ from collections.abc import Collection
 import numpy as np
 
 from tang.errors import TangError
+
+
+def shown(value: object) -> str:
+    """At most 60 characters of a value, for an error, however long its number is."""
+    try:
+        return repr(value)[:60]
+    except ValueError:  # of a number of over 4,300 digits there is no text
+        return f"a number too long to print ({type(value).__name__})"
 
 
 def one_of(value: object, known: Collection[str], what: str, error: type[TangError]) -> str:

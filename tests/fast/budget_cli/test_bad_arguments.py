@@ -284,6 +284,36 @@ def test_words_and_flags_are_what_they_say():
             certify_data(GRAPH, "f32", DATA, seed=seed)
 
 
+HUGE = (10**400, 10**5000, 10**6)
+
+
+@pytest.mark.parametrize("call", [report, tuned])
+def test_no_more_samples_are_drawn_than_can_be_held(call):
+    call(inputs=None, samples=2)
+    for many in HUGE:
+        with pytest.raises(BudgetError, match=r"samples are at most 100,000, not (1000|a number)"):
+            call(inputs=None, samples=many)
+
+
+@pytest.mark.parametrize("call", [report, certified, tuned])
+def test_a_seed_has_at_most_64_bits(call):
+    call(seed=2**64 - 1)
+    for seed in (2**64, 10**400, 10**5000, -(10**5000)):
+        with pytest.raises(BudgetError, match=r"a seed is a whole number, .* at most 2\^64 - 1, "):
+            call(seed=seed)
+
+
+def test_numbers_without_a_text_are_refused_as_others_are():
+    for huge in (10**5000, -(10**5000)):
+        for name in ("abs", "percentile"):
+            with pytest.raises(BudgetError, match=f"{name} must be .* not a number too long"):
+                ErrorBudget(**{name: huge})
+        with pytest.raises(BudgetError, match="the range of 'A' is a pair of numbers"):
+            report(ranges={"A": (0, huge)})
+    with pytest.raises(GraphError, match="size of 'm' is a number too long to print"):
+        report(sizes={"m": -(10**5000)})
+
+
 def test_a_data_certificate_is_checked_against_arrays_by_name():
     text = certified(inputs=DATA).to_json()
     check_data(text, GRAPH, DATA)

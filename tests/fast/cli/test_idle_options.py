@@ -150,6 +150,8 @@ def test_every_command_has_its_modes_here():
         (("verify", MATMUL, "--size", "n=3"), "--size n has no effect: no such symbolic extent"),
         (("show", MATMUL, "--trace", "--size", "n=3"), "--size n has no effect"),
         (("verify", "a.py", "b.py", "--size", "m=3"), "known: n"),
+        (("verify", "a.py", "--size", "n=³"), "--size takes SYMBOL=NUMBER"),
+        (("verify", "a.py", "--size", "n=" + "9" * 5000), "at most 19 digits"),
         (("verify", "a.py", "--size", "n=3", "--size", "n=4"), "--size n is given twice"),
         ((*FOREIGN, "--size", "n=3"), "--size n has no effect"),
         (("verify", MATMUL, "--allow", "PASS"), "--allow PASS has no effect"),
@@ -158,7 +160,8 @@ def test_every_command_has_its_modes_here():
         (("fuzz", "--power", "--backends", "m:f"), "--backends m:f has no effect with --power"),
     ],
     ids=[
-        "size-of-numbers", "size-in-a-trace", "size-of-no-program", "size-twice", "size-of-a-spec",
+        "size-of-numbers", "size-in-a-trace", "size-of-no-program", "odd-digit", "long-size",
+        "size-twice", "size-of-a-spec",
         "allowed-pass", "half-a-budget", "power-on-nothing", "power-of-others",
     ],
 )  # fmt: skip
