@@ -27,7 +27,7 @@ from tang.budget.report_terms import terms_of
 from tang.budget.scales import names_in_files
 from tang.emulator.budget import Budgets, budgets_from
 from tang.errors import BudgetError, GraphError
-from tang.ir.bind import bind, checked_sizes, infer_sizes
+from tang.ir.bind import bind, infer_sizes, known_sizes
 from tang.ir.given import flag
 from tang.ir.graph import Graph
 from tang.ir.validate import validate
@@ -111,7 +111,7 @@ def case_of(graph: Graph, precision: object, question: Question) -> Case:
     budgets = budgets_from(question.budget)
     checked_seed(question.seed)
     ranges = checked_ranges(graph, question.ranges)
-    sizes = checked_sizes(question.sizes)
+    sizes = known_sizes(graph, question.sizes)
     sets = _inputs(graph, question, ranges)
     if sets:
         sizes = infer_sizes(graph, {n: a.shape for n, a in sets[0].items()})

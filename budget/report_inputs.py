@@ -59,9 +59,11 @@ def _span(name: str, given: object) -> tuple[float, float]:
 
 def checked_seed(seed: object) -> int:
     """A seed that draws are made from: a whole number, 0 or more; else BudgetError."""
-    if isinstance(seed, int | np.integer) and not isinstance(seed, bool) and 0 <= seed <= LAST_SEED:
-        return int(seed)
-    raise BudgetError(f"a seed is a whole number, 0 or more, at most 2^64 - 1, not {shown(seed)}")
+    if not isinstance(seed, int | np.integer) or isinstance(seed, bool) or seed < 0:
+        raise BudgetError(f"a seed is a whole number, 0 or more, not {shown(seed)}")
+    if seed > LAST_SEED:
+        raise BudgetError(f"a seed is a whole number, at most 2^64 - 1, not {shown(seed)}")
+    return int(seed)
 
 
 def checked_samples(samples: object, least: int = 1) -> int:

@@ -28,7 +28,7 @@ from tang.budget.tolerance import Tolerance, blind_share, says_nothing
 from tang.emulator import shape_bound
 from tang.emulator.certify_functions import checked_math
 from tang.errors import BudgetError
-from tang.ir.bind import bind, checked_sizes, infer_sizes
+from tang.ir.bind import bind, infer_sizes, known_sizes
 from tang.ir.expr import REAL
 from tang.ir.graph import Graph, Output
 from tang.ir.validate import validate
@@ -66,8 +66,8 @@ def tolerances_of(
     written = is_written(precision)
     whose = checked_math(default_math(written) if math is None else math)
     stated = checked_ranges(graph, {} if ranges is None else ranges)
-    known_sizes = checked_sizes({} if sizes is None else sizes)
-    bound = bind(graph, known_sizes) if graph.symbols else graph
+    given = known_sizes(graph, {} if sizes is None else sizes)
+    bound = bind(graph, given) if graph.symbols else graph
     made, schedule = kernel_for(precision, bound)
     data = (stored_inputs(made, schedule, arrays) for arrays in _sets(bound, inputs))
     settings = [setting_of(made, arrays) for arrays in data]

@@ -87,11 +87,11 @@ def _test_of(
 ) -> _Test:
     """The arguments, once they are known to be of their sorts; else a TangError."""
     from tang.emulator.certify_functions import checked_math
-    from tang.ir.bind import checked_sizes
+    from tang.ir.bind import known_sizes
     from tang.verify.subject import checked_inputs
 
     arrays = None if inputs is None else checked_inputs(graph, inputs)
-    known = checked_sizes({} if sizes is None else sizes)
+    known = known_sizes(graph, {} if sizes is None else sizes)
     budgets = _checked_budgets(budget, graph)
     whose = None if math is None else checked_math(math)
     return _Test(graph, precision, arrays, budgets, known, whose, doubtful)

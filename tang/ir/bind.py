@@ -1,8 +1,9 @@
 """Binding: symbolic extents become numbers.
 
-Defines `bind`, which replaces symbols everywhere in a graph, and `infer_sizes`, which solves them
-from the shapes of the inputs. Relies on `validate`, which every bound graph must pass. It does
-not look at data, and it never guesses: a symbol that no shape determines is an error.
+Defines `bind`, which replaces symbols everywhere in a graph, `known_sizes`, which refuses those
+that a program does not have, and `infer_sizes`, which solves them from the shapes of the inputs.
+Relies on `validate`, which every bound graph must pass. It does not look at data, and it never
+guesses: a symbol that no shape determines is an error.
 """
 
 from __future__ import annotations
@@ -45,6 +46,19 @@ def checked_sizes(sizes: object) -> dict[str, int]:
     if not isinstance(sizes, Mapping):
         raise GraphError(f"sizes are numbers by symbol, as in {{'n': 16}}, not {repr(sizes)[:60]}")
     return {s: _size(s, n) for s, n in sizes.items()}
+
+
+def known_sizes(graph: Graph, sizes: object) -> dict[str, int]:
+    """A caller's sizes, once all are of symbols that the program has; else GraphError."""
+    checked = checked_sizes(sizes)
+    unknown = sorted(checked.keys() - graph.symbols, key=str)
+    if unknown:
+        known = ", ".join(sorted(graph.symbols))
+        cure = f"one of {known}" if known else "all its extents are numbers: leave sizes out"
+        raise GraphError(
+            f"sizes name {shown(unknown[0])}, which is no symbol of the program: {cure}"
+        )
+    return checked
 
 
 def infer_sizes(graph: Graph, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, int]:

@@ -104,6 +104,28 @@ def test_sizes_are_numbers_by_symbol(call, given):
         call(sizes=given, inputs=[] if call is tolerances else None)
 
 
+def rows_of(many):
+    x, (i, k) = tg.input("x", (many, 4)), tg.dims("i k")
+    return tg.Graph(y=tg.compute("y", i, tg.sum(x[i, k], k)))
+
+
+@pytest.mark.parametrize("call", [
+    lambda g, sizes: budget_report(g, "f32", Question(budget=WIDE, sizes=sizes)),
+    lambda g, sizes: tolerances_of(g, sizes=sizes),
+    lambda g, sizes: tune_precision(g, WIDE, candidates=("f16",), sizes=sizes),
+    lambda g, sizes: assert_within(
+        np.ones(8), graph=g, expected=np.ones(8), budget=ErrorBudget(abs=1), sizes=sizes
+    ),
+], ids=["report", "tolerances", "tune", "within"])  # fmt: skip
+def test_sizes_are_of_symbols_that_the_program_has(call):
+    call(rows_of("N"), {"N": 8})
+    call(rows_of(8), {})
+    with pytest.raises(GraphError, match=r"sizes name 'typo', which is no symbol .*: one of N$"):
+        call(rows_of("N"), {"N": 8, "typo": 3})
+    with pytest.raises(GraphError, match=r"sizes name 'N', .* are numbers: leave sizes out$"):
+        call(rows_of(8), {"N": 8})
+
+
 @pytest.mark.parametrize("call", [report, certified, tolerances, tuned])
 @pytest.mark.parametrize(
     "given",
@@ -298,9 +320,11 @@ def test_no_more_samples_are_drawn_than_can_be_held(call):
 @pytest.mark.parametrize("call", [report, certified, tuned])
 def test_a_seed_has_at_most_64_bits(call):
     call(seed=2**64 - 1)
-    for seed in (2**64, 10**400, 10**5000, -(10**5000)):
-        with pytest.raises(BudgetError, match=r"a seed is a whole number, .* at most 2\^64 - 1, "):
+    for seed in (2**64, 10**400, 10**5000):
+        with pytest.raises(BudgetError, match=r"a seed is a whole number, at most 2\^64 - 1, not"):
             call(seed=seed)
+    with pytest.raises(BudgetError, match=r"a seed is a whole number, 0 or more, not a number too"):
+        call(seed=-(10**5000))
 
 
 def test_numbers_without_a_text_are_refused_as_others_are():
