@@ -13,6 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Final
 
+from tang.ir.given import apart
+
 
 class Standing(enum.Enum):
     """Where a tensor stands with its budget.
@@ -379,8 +381,9 @@ def _fault(row: Row) -> str:
         )
     if w is None:
         return f"{row.shown} is over {row.budget}"
-    times = f"{row.used:.3g} times what {row.budget} allows"
-    return f"{row.shown}{place} is {w.actual:.6g} instead of {w.exact:.6g}, {times}"
+    actual, exact = apart(w.actual, w.exact, digits=6)
+    times = f"{apart(row.used, 1)[0]} times what {row.budget} allows"
+    return f"{row.shown}{place} is {actual} instead of {exact}, {times}"
 
 
 _ORIGINS: Final = {
@@ -413,7 +416,7 @@ def _blame(report: BudgetReport) -> str:
 def _percent(x: float) -> str:
     if not math.isfinite(x):
         return "nothing" if math.isnan(x) else "unbounded"
-    return f"{x:.2g} times" if x >= 10 else f"{100 * x:.3g}%"
+    return f"{x:.2g} times" if x >= 10 else f"{apart(100 * x, 100)[0]}%"
 
 
 # --- the table ------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from tang.errors import BudgetError
 from tang.ir.bind import bind
 from tang.ir.expr import REAL
-from tang.ir.given import shown
+from tang.ir.given import apart, shown
 from tang.ir.graph import Graph, Input
 from tang.models import weights
 from tang.verify.inputs import random_inputs
@@ -115,7 +115,8 @@ def check_ranges(inputs: Mapping[str, Array], ranges: Ranges) -> None:
         if outside.any():
             at = np.unravel_index(int(np.argmax(outside)), values.shape)
             place = ", ".join(str(int(k)) for k in at)
+            found, least, most = apart(float(values[at]), lo, hi, digits=6)
             raise BudgetError(
-                f"input {name!r} holds {values[at]:g} at [{place}], outside its stated range "
-                f"{lo:g}:{hi:g} ({int(outside.sum())} of {values.size} elements are)"
+                f"input {name!r} holds {found} at [{place}], outside its stated range "
+                f"{least}:{most} ({int(outside.sum())} of {values.size} elements are)"
             )

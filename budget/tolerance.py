@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tang.errors import BudgetError
+from tang.ir.given import apart
 
 Array = npt.NDArray[Any]
 F64Array = npt.NDArray[np.float64]
@@ -88,7 +89,8 @@ class Tolerance:
         """That it says nothing of some inputs, and why."""
         on = f" on {source}" if source else ""
         than = "larger" if self.tight > self.value else "no smaller"
-        return f"{self.tight:.3g} is {than} than the largest value, {self.value:.3g}{on}"
+        tight, value = apart(self.tight, self.value)
+        return f"{tight} is {than} than the largest value, {value}{on}"
 
     def formula(self) -> str:
         """What is allowed, in a line."""

@@ -320,16 +320,18 @@ def _refuse_vacuous(
 ) -> None:
     """BudgetError where zeros would pass, or more is allowed than the largest value expected."""
     from tang.budget.tolerance import CURE, largest_of, says_nothing
+    from tang.ir.given import apart
 
     if not says_nothing([room], [expected], tolerance.smallest):
         return
     most = float(np.max(room[np.isfinite(expected)], initial=0.0))
     value = largest_of(expected)
+    allows, expects = apart(most, value)
     data = "" if test.inputs is not None else "pass inputs=, from which more is known, or "
     why = "; ".join(tolerance.derivation)
     raise BudgetError(
-        f"the tolerance of {tolerance.output!r} says nothing: it allows {most:.3g}, and the "
-        f"largest value expected is {value:.3g}, so that zeros would pass ({why}): {data}{CURE}, "
+        f"the tolerance of {tolerance.output!r} says nothing: it allows {allows}, and the "
+        f"largest value expected is {expects}, so that zeros would pass ({why}): {data}{CURE}, "
         "or pass a budget="
     )
 
@@ -367,6 +369,8 @@ def _raise(
     found: _Allowed,
 ) -> None:
     """The error for the worst element, if there is a wrong one."""
+    from tang.ir.given import apart
+
     if not wrong.any():
         return
     with np.errstate(all="ignore"):
@@ -377,8 +381,9 @@ def _raise(
     at = np.unravel_index(int(np.argmax(worse)), worse.shape)
     place = f"[{', '.join(str(int(i)) for i in at)}]" if at else ""
     lines = "".join(f"\n  {line}" for line in found.why)
+    off, room = apart(float(gap[at]), float(found.room[at]))
     raise AssertionError(
-        f"{name}{place} is {actual[at]!s}, expected {expected[at]!s}: {gap[at]:.3g} apart, "
-        f"{found.room[at]:.3g} allowed; {int(wrong.sum())} of {wrong.size} elements are over\n"
+        f"{name}{place} is {actual[at]!s}, expected {expected[at]!s}: {off} apart, "
+        f"{room} allowed; {int(wrong.sum())} of {wrong.size} elements are over\n"
         f"derivation:{lines}"
     )

@@ -1,16 +1,20 @@
 """What callers give, checked by kind: a word of a few, or a flag; and how errors print it.
 
-Defines `one_of`, `flag` and `shown`. Relies on nothing but the errors. It knows no argument: each
-call says what the value is called, and which error a wrong one is.
+Defines `one_of`, `flag`, `shown` and `apart`. Relies on nothing but the errors. It knows no
+argument: each call says what the value is called, and which error a wrong one is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Final
 
 import numpy as np
 
 from tang.errors import TangError
+
+_ALL_DIGITS: Final = 17
+"""They tell any two f64 numbers apart."""
 
 
 def shown(value: object) -> str:
@@ -19,6 +23,15 @@ def shown(value: object) -> str:
         return repr(value)[:60]
     except ValueError:  # of a number of over 4,300 digits there is no text
         return f"a number too long to print ({type(value).__name__})"
+
+
+def apart(*numbers: float, digits: int = 3) -> tuple[str, ...]:
+    """Numbers as text, in so many digits or in as few more as tell those that differ apart."""
+    kinds = {x for x in numbers if x == x}
+    for count in range(digits, _ALL_DIGITS):
+        if len({f"{x:.{count}g}" for x in kinds}) == len(kinds):
+            return tuple(f"{x:.{count}g}" for x in numbers)
+    return tuple(f"{x:.{_ALL_DIGITS}g}" for x in numbers)
 
 
 def one_of(value: object, known: Collection[str], what: str, error: type[TangError]) -> str:
