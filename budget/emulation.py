@@ -28,6 +28,8 @@ Array = npt.NDArray[Any]
 Level = Literal["schedule", "fold"]
 Math = Literal["portable", "exact"]
 
+_CURE: Final = "emulate with math='exact'"
+"""Of functions in f64, which are rounded correctly there."""
 LEVELS: Final = ("schedule", "fold")
 MATHS: Final = ("portable", "exact")
 
@@ -47,7 +49,8 @@ def emulate(
     level      "schedule": bit for bit what `tang.compile` with this schedule computes on an IEEE
                device; "fold": every reduction as one sequential fold in the same formats
     rules      of `tang.compile`: None takes the pipeline, () leaves the program as it is
-    math       "portable": tang's own functions; "exact": each function correctly rounded
+    math       "portable": tang's own functions; "exact": each function correctly rounded,
+               in f64 too, where there are no portable ones
     Raises ScheduleError for an unknown level, math or precision.
     """
     one_of(level, LEVELS, "level", ScheduleError)
@@ -57,7 +60,11 @@ def emulate(
             "device, and only a run of it tells their bits"
         )
     change = folded if level == "fold" else None
-    return outputs_of(subject_of(graph, inputs, precision, rules=rules, change=change), math)
+    subject = subject_of(
+        graph, inputs, precision, rules=rules, change=change, cure=_CURE,
+        math="native" if math == "exact" else "portable",
+    )  # fmt: skip
+    return outputs_of(subject, math)
 
 
 def folded(schedule: Schedule) -> Schedule:

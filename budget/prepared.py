@@ -7,7 +7,7 @@ what is predicted is what `tang.compile` compiles. It replays nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from tang.budget.precision import applied
 from tang.ir.graph import Graph
@@ -25,15 +25,17 @@ def subject_of(
     rules: Iterable[str] | None = None,
     change: Callable[[Schedule], Schedule] | None = None,
     cure: str = "",
+    math: Literal["portable", "native"] = "portable",
 ) -> Subject:
     """The program as `tang.compile(graph, schedule=…, rules=rules)` lowers it, with its data.
 
     precision  of `precision_from`, for the rewritten program; None takes `schedule_auto`
     change     what becomes of the schedule before it is lowered
     cure       of functions in f64, of which there are no portable ones, for the error
+    math       "portable", or "native": functions stay calls, and may be in f64
     Raises GraphError for inputs that do not fit and ScheduleError for a bad precision.
     """
     validate(graph)
     made, schedule = applied(precision, rewrite(graph, rules).graph)
     chosen = schedule if change is None else change(schedule)
-    return prepare(Task(graph=made, inputs=inputs, schedule=chosen), cure)
+    return prepare(Task(graph=made, inputs=inputs, schedule=chosen, math=math), cure)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from decimal import Decimal, localcontext
+from fractions import Fraction
+
+import flint
 import numpy as np
 import pytest
 
@@ -81,6 +85,33 @@ def test_the_report_of_equal_levels_says_so():
     found = compare_levels(sums(), {"x": DATA}, tree(lanes=1), rules=())
     assert found.misleading == ()
     assert "the same bits" in found.row("y.value").sentence
+
+
+def rounded_once(name, x):
+    """A function to 90 digits by Python's decimals or 300 bits by balls, then to f64."""
+    if name in ("exp", "log"):
+        with localcontext(prec=90):
+            made = Decimal(x).exp() if name == "exp" else Decimal(x).ln()
+        return float(made)
+    with flint.ctx.workprec(300):
+        ball = flint.arb(x)
+        middle = (1 / (1 + (-ball).exp()) if name == "sigmoid" else getattr(ball, name)()).mid()
+    mantissa, exponent = (int(part) for part in middle.man_exp())
+    return float(Fraction(mantissa) * Fraction(2) ** exponent)
+
+
+@pytest.mark.parametrize("name", ["exp", "log", "sin", "cos", "tanh", "sigmoid", "erf"])
+def test_exact_functions_are_rounded_correctly_in_f64(name):
+    i, x = tg.dim("i"), tg.input("x", (200,))
+    graph = tg.Graph(y=tg.compute("y", (i,), getattr(tg, name)(x[i])))
+    data = np.random.default_rng(5).uniform(1e-3, 20, 200)
+    got = emulate(graph, {"x": data}, "f64", math="exact", rules=())["y"]
+    assert got.dtype == np.float64
+    assert got.tolist() == [rounded_once(name, float(v)) for v in data]
+    narrower = emulate(graph, {"x": data}, "f32", math="exact", rules=())["y"]
+    assert narrower.dtype == np.float32
+    with pytest.raises(ScheduleError, match="or emulate with math='exact'"):
+        emulate(graph, {"x": data}, "f64", rules=())
 
 
 def test_exact_functions_differ_from_portable_ones_by_ulps_alone():
