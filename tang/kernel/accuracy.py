@@ -174,8 +174,10 @@ ulp, is more than they come to.
 
 Not covered: x·(1/y) where 1/y is no normal number, as in f32 above 2^126 (inexact, or 0 on a device
 that flushes) and below 2^-128 (infinite); x·rsqrt(x) at 0 and at infinity, where it is NaN;
-(E − 1)/(E + 1) where E overflows; cos(x) as sin(x + π/2), whose sum is rounded by |x|·u;
-sigmoid(x) as (1 + tanh(x/2))/2, which cancels where x is far below 0."""
+(E − 1)/(E + 1), E = exp(2x), where E overflows; E/(1 + E), E = exp(x), likewise: NaN from 88.8 on
+(f64: 709.8, f16: 11.1), up to there it is a sigmoid as above; cos(x) as sin(x + π/2), whose sum is
+rounded by |x|·u; sigmoid(x) as (1 + tanh(x/2))/2, which cancels where x is far below 0; and
+exp(x − m) as exp2(x·log2 e − m·log2 e), whose operands are rounded before they cancel."""
 
 DIVISION: Final[Mapping[str, tuple[float, float, str]]] = {
     "wgsl": (2.5, 5.0, "WGSL, 15.7.4.1: x/y 2.5 ulp; sqrt inherits from 1/inverseSqrt"),

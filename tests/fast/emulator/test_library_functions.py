@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -68,6 +70,11 @@ def sigmoid_as_printed(lib, x):
     return lib.div(one, one + by_power(lib, -x))
 
 
+def sigmoid_as_share(lib, x):
+    one, power = lib.type(1), by_power(lib, x)
+    return lib.div(power, one + power)
+
+
 WAYS = {
     "exp": ("exp", lambda lib, x: lib.call("exp", x)),
     "exp-as-power": ("exp", by_power),
@@ -82,6 +89,7 @@ WAYS = {
     "tanh-as-printed": ("tanh", tanh_as_printed),
     "tanh-as-share": ("tanh", tanh_as_share),
     "sigmoid-as-printed": ("sigmoid", sigmoid_as_printed),
+    "sigmoid-as-share": ("sigmoid", sigmoid_as_share),
 }
 CASES = [(way, name) for way in WAYS for name in TYPES]
 
@@ -140,6 +148,22 @@ def test_a_share_that_underflows_where_its_exponential_overflows_is_0():
     assert (got[1:] == 0).all()
     assert (exact[1:3] > 0).all()
     assert (np.abs(got - exact) <= bound).all()
+
+
+def test_shares_whose_exponential_overflows_are_not_covered_and_the_page_says_so():
+    """The bound is finite, and such a kernel gives NaN: a test of it fails, which is right."""
+    page = (Path(__file__).parents[3] / "docs/budget.md").read_text()
+    listed = page.partition("Not covered:")[2].partition("\n  A precision file")[0]
+    shares = {"sigmoid": (sigmoid_as_share, 88.8, "E/(1 + E)"),
+              "tanh": (tanh_as_share, 44.4, "(E − 1)/(E + 1)")}  # fmt: skip
+    for op, (written, first, form) in shares.items():
+        x = np.array([first - 0.2, first], np.float32)
+        bound, _ = bounds_of(op, x, "any")
+        assert np.isfinite(bound).all()
+        with np.errstate(over="ignore", invalid="ignore"):
+            assert np.isnan(written(Library("f32", 1.0), x)).tolist() == [False, True]
+        assert f"{op}(x) as {form} where" in listed
+        assert f"NaN from {first} on" in listed
 
 
 def test_arguments_far_below_0_cost_the_others_nothing():
