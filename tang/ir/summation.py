@@ -205,8 +205,27 @@ def _model(value: object, where: str) -> FusedDot:
     names = {f.name for f in fields(FusedDot)}
     if not isinstance(value, Mapping) or not set(value) <= names:
         raise FormatError(f"{where}: the key of a tensor-core model or its fields, not {value!r}")
+    for name, part in value.items():
+        _check_part(name, part, f"{where}.{name}")
     groups = tuple(tuple(g) for g in value.get("groups", ()))
     try:
         return FusedDot(**{**value, "groups": groups})
     except TypeError as e:
         raise FormatError(f"{where}: a model needs {', '.join(sorted(names))}") from e
+
+
+def _check_part(name: str, part: object, where: str) -> None:
+    """A part of a model is of its kind: no number is rounded to an integer, and true is none."""
+    if name == "groups":
+        rows = part if isinstance(part, (list, tuple)) else [part]
+        for row in rows:
+            if not isinstance(row, (list, tuple)) or any(type(n) is not int for n in row):
+                raise FormatError(f"{where}: lists of integers, as [[0, 1], [2, 3]], not {row!r}")
+    elif name in ("joined", "truncated"):
+        if type(part) is not bool:
+            raise FormatError(f"{where}: true or false, not {part!r}")
+    elif name in ("k", "fraction", "floor"):
+        if type(part) is not int and not (name == "fraction" and part is None):
+            raise FormatError(f"{where}: an integer, as 16, not {part!r}")
+    elif not isinstance(part, str):
+        raise FormatError(f"{where}: a string, not {part!r}")

@@ -1,7 +1,7 @@
 """Orders of summation against exact rationals, bad input, JSON, and planted faults."""
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ from tang.ir.summation import (
     needs_factors,
     to_data,
 )
-from tang.ir.tensorcore import ATOMS
+from tang.ir.tensorcore import ATOMS, FusedDot
 
 ORDERS = {
     "seq": Seq(),
@@ -238,6 +238,17 @@ BAD = {
 def test_bad_json_is_refused_with_its_place(message):
     with pytest.raises(FormatError, match=message):
         from_data(BAD[message])
+
+
+@pytest.mark.parametrize(("name", "part"), [
+    ("k", 3.5), ("k", True), ("fraction", 2.5), ("floor", -1.5), ("floor", None), ("joined", 1),
+    ("groups", 3), ("groups", [3]), ("groups", [[0.5]]), ("groups", [[True]]), ("operands", 3),
+], ids=str)  # fmt: skip
+def test_no_part_of_a_model_in_json_is_of_another_kind(name, part):
+    model = asdict(replace(ATOMS["sm_90", "wgmma", "bf16"], fraction=None))
+    assert from_data({"kind": "fda", "model": model}).model == FusedDot(**model)
+    with pytest.raises(FormatError, match=rf"^summation\.model\.{name}: "):
+        from_data({"kind": "fda", "model": model | {name: part}})
 
 
 def test_terms_that_do_not_fit_are_refused():
