@@ -123,6 +123,15 @@ def test_a_wrong_request_exits_with_2_and_says_what_is_wrong(case, tang):
     assert words in err
 
 
+@pytest.mark.parametrize("command", [("budget", "--rel", "1"), ("tolerance",)], ids=lambda c: c[0])
+def test_more_samples_than_can_be_held_and_longer_seeds_exit_with_2(tang, command):
+    name, *more = command
+    huge = str(10**400)
+    for option, words in (("--samples", "at most 100,000"), ("--seed", "at most 2^64 - 1")):
+        code, out, err = tang(name, MATMUL, *more, option, huge)
+        assert (code, out, words in err) == (2, "", True), err
+
+
 def test_a_precision_that_names_a_missing_node_exits_with_2(tang):
     Path("p.json").write_text('{"version": 1, "nodes": {"Q": {}}}')
     code, _, err = tang("budget", MATMUL, "--rel", "1", "--precision", "p.json")
