@@ -8,7 +8,8 @@ What a claim says of a value, for every element of it. Let x be the exact real v
 one. Where x is finite: lo ≤ x ≤ hi, and |c − x| ≤ relative·T + absolute, where T ≥ |x| is the
 magnitude of the element and T ≤ top. `pure` says T = |x|. Where x is an infinity or NaN, it is
 named in `special`, and c is the same. lo > hi says that no value is finite. An infinite `absolute`
-promises nothing.
+promises nothing of c; then x may also be an infinity or NaN that is not named, where an operation
+left its domain.
 """
 
 from __future__ import annotations

@@ -36,10 +36,11 @@ from tang.emulator.certificate_constants import (
     wrong_math,
 )
 from tang.emulator.certificate_fold_rules import FOLD_RULES
+from tang.emulator.certificate_grids import Grids
 from tang.emulator.certificate_parameters import wrong_parameter
 from tang.emulator.certificate_program import differs
 from tang.emulator.certificate_rules import RULES
-from tang.emulator.certificate_verdicts import wrong_verdict
+from tang.emulator.certificate_verdicts import wrong_format, wrong_verdict
 from tang.emulator.certificate_whole_rules import WHOLE_RULES
 from tang.errors import BudgetError
 from tang.ir.graph import Graph
@@ -74,6 +75,10 @@ class Checked:
 
     def __bool__(self) -> bool:
         return self.ok
+
+
+_SENSELESS: Final = (ArithmeticError, ValueError, KeyError, TypeError, IndexError)
+"""What reading a certificate raises that was not made by `certify`."""
 
 
 class _Refused(Exception):  # noqa: N818 - the reason of a verdict, not a fault
@@ -131,12 +136,18 @@ def _check(c: Certificate) -> None:
     for n, step in enumerate(c.steps):
         try:
             values.append(_check_step(c, n, step, values, formats))
-        except (ArithmeticError, ValueError, KeyError, TypeError, IndexError) as e:
+        except _SENSELESS as e:
             raise _Refused(f"step {n} ({step.rule}): it makes no sense: {e}") from e
+    try:
+        grids = Grids(c)
+        lost = grids.lost_below()
+    except _SENSELESS as e:
+        raise _Refused(f"it makes no sense what its steps lose to underflow: {e}") from e
+    _require(not lost, lost)
     for bound in c.nodes:
         try:
-            _check_bound(c, bound)
-        except (ArithmeticError, ValueError, KeyError, TypeError, IndexError, StopIteration) as e:
+            _check_bound(c, bound, grids)
+        except (*_SENSELESS, StopIteration) as e:
             where = f"{bound.node}.{bound.output}"
             raise _Refused(f"{where}: it makes no sense: {e}") from e
 
@@ -215,7 +226,7 @@ def _compare(where: str, claim: Claim, found: Value) -> None:
 # --- verdicts -------------------------------------------------------------------------------------
 
 
-def _check_bound(c: Certificate, b: NodeBound) -> None:
+def _check_bound(c: Certificate, b: NodeBound, grids: Grids) -> None:
     where = f"{b.node}.{b.output}"
     _require(0 <= b.step < len(c.steps), f"{where}: there is no step {b.step}")
     claim = c.steps[b.step].claim
@@ -233,7 +244,5 @@ def _check_bound(c: Certificate, b: NodeBound) -> None:
     _require(b.vacuous or not vacuous, f"{where}: the bound is vacuous")
     _require(vacuous or not b.vacuous, f"{where}: the bound is not vacuous")
     _require(vacuous or not b.reason, f"{where}: there is a reason for what is not so")
-    formats = {f.name: f for f in c.formats}
-    _require(b.format in ("", *formats), f"{where}: unknown format {b.format!r}")
-    wrong = wrong_verdict(c, b)
+    wrong = wrong_format(grids, b) or wrong_verdict(c, b)
     _require(not wrong, f"{where}: {wrong}")

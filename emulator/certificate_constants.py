@@ -1,5 +1,7 @@
 """Constants of certificates, for the checker: what each is by its name, and what its table says.
 
+That is its value, what this rests on, and where it is to be found.
+
 Defines `wrong_constant`, `wrong_math` and `unlisted`. Relies on the names that constants have and
 on the tables of `tang.kernel.accuracy`, which are data. Which claim holds for which arguments it
 does not ask: that is of the program.
@@ -44,11 +46,15 @@ _STEPS: Final[Mapping[str, tuple[str, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class _Promise:
-    """What a constant is by its name: of which function in which format, its value and kind."""
+    """What a constant is by its name: of which function in which format, its value and kind.
+
+    origin  what it rests on, and its source
+    """
 
     op: str
     format: str
     value: float
+    origin: tuple[str, str]
     kind: str = "ulp"
 
 
@@ -60,15 +66,24 @@ def wrong_math(name: str) -> str:
 def wrong_constant(k: Constant, c: Certificate) -> str:
     """Why a constant of a function is none of this certificate; "" where it is one.
 
-    Those of formats (`is_of_format`) the checker computes itself.
+    The values of those of formats (`is_of_format`) the checker computes itself.
     """
     if is_of_format(k, {f.name: f for f in c.formats}):
-        return ""
+        return _wrong_origin(k, ("spec", "the format itself"))
     found = _promise(k.name, c.math)
     if found is None:
         return f'constant {k.name}: functions of math="{c.math}" have none of that name'
     same = k.value == found.value or math.isclose(k.value, found.value, rel_tol=_NEAR)
-    return "" if same else f"constant {k.name}: it is {found.value!r}, not {k.value!r}"
+    if not same:
+        return f"constant {k.name}: it is {found.value!r}, not {k.value!r}"
+    return _wrong_origin(k, found.origin)
+
+
+def _wrong_origin(k: Constant, origin: tuple[str, str]) -> str:
+    """Why a constant rests on something else than it says; "" where it does not."""
+    if (k.provenance, k.source) == origin:
+        return ""
+    return f"constant {k.name}: it is {': '.join(origin)}, not {k.provenance}: {k.source}"
 
 
 def is_of_format(k: Constant, formats: Mapping[str, FormatFacts]) -> bool:
@@ -85,16 +100,26 @@ def _promise(name: str, maths: str) -> _Promise | None:
     whose, format, op, *rest = label.split(".")
     own = maths == "portable" or (op == "sigmoid" and maths in DOCUMENTED)
     if not rest and not most and own and op in PORTABLE:
-        value = {"portable.f32": PORTABLE, "c.f64": UNPORTED}.get(f"{whose}.{format}", {}).get(op)
-        return None if value is None else _Promise(op, format, value)
+        return _own(op, f"{whose}.{format}")
     if whose != maths or maths == "portable" or format not in _formats(maths):
         return None
     if op in ("div", "sqrt") and not rest and not most:
         if maths not in DIVISION or (format == "f64" and maths != "any"):
             return None
-        quotient, root, _ = DIVISION[maths]
-        return _Promise(op, format, root if op == "sqrt" else quotient)
+        quotient, root, source = DIVISION[maths]
+        return _Promise(op, format, root if op == "sqrt" else quotient, ("spec", source))
     return _of_row(op, format, rest, most, maths) if len(rest) == 1 and op in PORTABLE else None
+
+
+def _own(op: str, whose: str) -> _Promise | None:
+    """Of tang's own functions, which are measured; there are none in f64."""
+    if whose == "portable.f32":
+        seen = ("tested", "samples") if op == "atan2" else ("exhaustive", "all f32 arguments")
+        return _Promise(op, "f32", PORTABLE[op], (seen[0], f"docs/maths.md: {seen[1]}"))
+    if whose == "c.f64":
+        source = "as the C library documents: there are no portable functions in f64"
+        return _Promise(op, "f64", UNPORTED[op], ("assumed", source))
+    return None
 
 
 def _formats(maths: str) -> tuple[str, ...]:
@@ -105,15 +130,18 @@ def _formats(maths: str) -> tuple[str, ...]:
 def _of_row(op: str, format: str, rest: list[str], most: str, maths: str) -> _Promise | None:
     table = LIBRARY if maths == "any" else DOCUMENTED[maths]
     if rest == ["none"] and not most:
-        return _Promise(op, format, math.inf)
+        return _Promise(op, format, math.inf, ("assumed", "nothing is promised"))
     rows = table.claims(op, Type(format))
     claim = next((c for n, c in enumerate(rows) if str(n) == rest[0]), None)
     if claim is None or bool(claim.per) != bool(most):
         return None
     if claim.absolute:
-        return _Promise(op, format, claim.absolute, "absolute")
+        return _Promise(op, format, claim.absolute, ("spec", table.source), "absolute")
     value = _at(claim, most)
-    return None if value is None else _Promise(op, format, value)
+    if value is None:
+        return None
+    at = f"; at arguments up to {float(most):.6g}" if claim.per else ""
+    return _Promise(op, format, value, ("spec", f"{table.source}{at}"))
 
 
 def _at(claim: Claim, most: str) -> float | None:

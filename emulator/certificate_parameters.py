@@ -44,8 +44,6 @@ _KINDS: Final[Mapping[str, tuple[str, Callable[[Parameter], bool]]]] = {
 }  # fmt: skip
 """Parameter → what it is, in words and as a question."""
 
-_EXACT_BELOW: Final = ("add", "sqrt")
-"""Rules whose results no rounding to the format of their operands loses to underflow."""
 _MACHINE: Final = ("f32", "f64")
 """Formats that no schedule rounds to but as machines do: to infinity."""
 
@@ -77,17 +75,16 @@ def _wrong_rounding(c: Certificate, params: Mapping[str, Parameter]) -> str:
 
 
 def _wrong_underflow(c: Certificate, step: Step, params: Mapping[str, Parameter]) -> str:
-    """Sums lose nothing to underflow, and roots; everything may where subnormals are flushed."""
+    """Everything may lose to underflow where subnormals are flushed, and functions always.
+
+    What a rounding or a sum loses depends on its operands: see `certificate_grids`.
+    """
     for name in ("small", "below"):
         how = params.get(name)
         if how is not None and c.freedom == "wgsl" and how != "flush":
             return f"WGSL may flush: {name} is 'flush', not {how!r}"
     if params.get("below") == "exact" or (step.rule == "ulps" and params["small"] == "exact"):
         return "only sums and roots lose nothing to underflow"
-    if step.rule == "round" and params["small"] == "exact":
-        of = c.steps[step.args[0]].rule
-        if of not in _EXACT_BELOW:
-            return f"only sums and roots lose nothing to underflow, and step {step.args[0]} is {of}"
     return ""
 
 

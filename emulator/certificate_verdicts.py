@@ -1,8 +1,8 @@
 """The words of verdicts for the checker: what a result's steps allow, and nothing else.
 
-Defines `wrong_verdict`. Relies on certificates as data and on balls; it shares no line with
-`certify_report`, which writes the words. Words that promise less than the steps are let be only
-where a number lies on the very edge.
+Defines `wrong_verdict` and `wrong_format`. Relies on certificates as data, on the grids of their
+steps and on balls; it shares no line with `certify_report`, which writes the words. Words that
+promise less than the steps are let be only where a number lies on the very edge.
 """
 
 from __future__ import annotations
@@ -13,10 +13,12 @@ from typing import Final
 
 from tang.emulator.certificate import NO_REALS, Certificate, FormatFacts, NodeBound, Step
 from tang.emulator.certificate_balls import Ball, mul, nearest, of, two_to
+from tang.emulator.certificate_grids import Grids, quantum
 
 _NEAR: Final = 2.0**-40
 _SHOWN: Final = 1e-3
 """Relative: what four digits may be off by."""
+_NUMBERS: Final = re.compile(r"(?<=at most )\S+|(?<=> )[\d.]\S*|(?<=> largest )\S+")
 _SUMS: Final = ("sum", "sum_exp", "weighted", "rescaled", "rescaled_sum")
 _FOLDS: Final = {
     "prod": "its factors may be 0 within their error, or overflow",
@@ -30,6 +32,41 @@ _FOLDS: Final = {
 def wrong_verdict(c: Certificate, b: NodeBound) -> str:
     """Which verdict of a result does not follow from its steps; "" where all do."""
     return _wrong_overflow(c, b) or _wrong_underflow(c, b) or _wrong_nan(c, b)
+
+
+# --- formats --------------------------------------------------------------------------------------
+
+
+def wrong_format(g: Grids, b: NodeBound) -> str:
+    """Why the numbers of a result cannot be stored in its format; "" where they can.
+
+    They are rounded to that format, or to a narrower one in which another result is stored, or an
+    input: then they are a copy.
+    """
+    if b.format not in ("", *g.formats):
+        return f"unknown format {b.format!r}"
+    for n, format in g.roundings(b.step):
+        if format == b.format:
+            continue
+        if not b.format:
+            return f"it holds reals: step {n} rounds them to {format}"
+        if not _holds(g.formats[b.format], g.formats[format]):
+            return f"it is no number of {b.format}: step {n} rounds it to {format}"
+        if not _is_stored(g.c, n, format):
+            return f"step {n} rounds it to {format}, in which nothing is stored, not to {b.format}"
+    return ""
+
+
+def _holds(wide: FormatFacts, narrow: FormatFacts) -> bool:
+    """Whether all finite numbers of one format are numbers of another."""
+    finer = quantum(wide) <= quantum(narrow)
+    return finer and wide.p >= narrow.p and wide.largest >= narrow.largest
+
+
+def _is_stored(c: Certificate, step: int, format: str) -> bool:
+    args = c.steps[step].args
+    given = bool(args) and c.steps[args[0]].rule == "given"
+    return given or any(b.format == format for b in c.nodes)
 
 
 # --- overflow -------------------------------------------------------------------------------------
@@ -103,16 +140,15 @@ def _text(x: Ball) -> str:
 
 
 def _is_like(said: str, own: str) -> bool:
-    """Whether two texts are one, but for the last digits of the number after "at most"."""
-    pattern = re.compile(r"(?<=at most )\S+")
-    a, b = pattern.search(said), pattern.search(own)
-    if a is None or b is None:
-        return said == own
+    """Whether two texts are one, but for the last digits of what is at most and of a largest."""
+    found = [_NUMBERS.findall(text) for text in (said, own)]
+    if _NUMBERS.sub("", said) != _NUMBERS.sub("", own):
+        return False
     try:
-        near = math.isclose(float(a[0]), float(b[0]), rel_tol=_SHOWN)
+        pairs = [(float(x), float(y)) for x, y in zip(*found, strict=True)]
     except ValueError:
         return False
-    return near and pattern.sub("", said) == pattern.sub("", own)
+    return all(math.isclose(x, y, rel_tol=_SHOWN) for x, y in pairs)
 
 
 # --- underflow and NaN ----------------------------------------------------------------------------

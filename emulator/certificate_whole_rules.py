@@ -1,7 +1,7 @@
 """The rules of truth values and whole numbers once more, in balls.
 
 Defines `WHOLE_RULES`. Relies on balls alone. It knows that decisions on inexact values may flip,
-and nothing of what depends on them.
+and nothing of what depends on them. Where an error has no bound there may have been no real value.
 """
 
 from __future__ import annotations
@@ -36,10 +36,12 @@ def comparison(x: tuple[Value, ...], p: Given) -> Value:
     a, b = x
     op = p.text("op")
     found = set(compared(op, a, b))
-    flips = not (a.a < INFINITE and b.a < INFINITE)
+    if not (a.a < INFINITE and b.a < INFINITE):
+        return _truth(0.0, 1.0, ONE)
+    flips = False
     if not (a.empty or b.empty):
         low, high, slack = a.lo - b.hi, a.hi - b.lo, a.error + b.error
-        flips = flips or not (slack == 0 or low > slack or high < -slack)
+        flips = not (slack == 0 or low > slack or high < -slack)
         if (high < 0) if op == "lt" else (low == 0 and high == 0):
             found.add(1.0)
         elif (low >= 0) if op == "lt" else (low > 0 or high < 0):
@@ -51,9 +53,11 @@ def comparison(x: tuple[Value, ...], p: Given) -> Value:
 
 def is_nan(x: tuple[Value, ...], p: Given) -> Value:
     (c,) = x
+    if not c.a < INFINITE:
+        return _truth(0.0, 1.0, ONE)
     may = "nan" in c.special
     sure = may and c.empty and c.special == {"nan"}
-    return _truth(float(sure), float(may), ZERO if c.a < INFINITE else ONE)
+    return _truth(float(sure), float(may), ZERO)
 
 
 def negation(x: tuple[Value, ...], p: Given) -> Value:
@@ -96,12 +100,12 @@ def to_index(x: tuple[Value, ...], p: Given) -> Value:
         return least((most((e, low)), high))
 
     c = floored(x, p)
+    if not c.a < INFINITE:
+        return Value(low, high, -low, ZERO, high - low)
     ends = [] if c.empty else [held(c.lo), held(c.hi)]
     ends += [{"nan": -ONE, "inf": high, "-inf": low}[s] for s in c.special]
     lo, hi = least(ends), most(ends)
-    if not c.a < INFINITE:
-        a = high - low
-    elif c.a == 0 or c.empty:
+    if c.a == 0 or c.empty:
         a = ZERO
     else:  # what is computed lies that far beyond the ends
         a = least((c.a, most((held(c.hi + c.a) - held(c.lo), held(c.hi) - held(c.lo - c.a)))))

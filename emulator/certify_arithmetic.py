@@ -20,6 +20,7 @@ from tang.emulator.ranges_folds import FOLDS
 from tang.emulator.ranges_numbers import Formats, plus, quantum, unit
 from tang.emulator.ranges_whole import WHOLE_RULES
 from tang.ir.format import Format
+from tang.ir.given import apart
 from tang.kernel.ir import Type
 from tang.kernel.schedule import Precision
 
@@ -30,6 +31,10 @@ _DOMAINS: Final = {
     "prod": "its factors may be 0 within their error, or overflow",
     "select": "a decision may flip between unbounded values",
     "jump": "an index may select among unbounded values", "exp": "its exponent has no bound",
+    "extremum": "a maximum of values of any size may be off by any amount",
+    "max": "a maximum of values of any size may be off by any amount",
+    "min": "a minimum of values of any size may be off by any amount",
+    "mul": "a factor of any size may be off by any amount",
     "scan": "it may overflow, or its factors have no bound",
     "welford_mean": "its sums may overflow, or it counts beyond the format's whole numbers",
     "welford_m2": "its sums may overflow, or it counts beyond the format's whole numbers",
@@ -72,9 +77,9 @@ class Trail:
             facts = self.formats[str(params["format"])]
             reach = self._reach(rule, self[args[0]], params, facts)
             if params["overflow"] == "saturate" and reach > facts.largest:
+                most, largest = apart(reach, facts.largest, digits=4)
                 self.clipped[number] = (
-                    f"may saturate: at most {reach:.4g} > largest {facts.largest:.4g} of "
-                    f"{facts.name}"
+                    f"may saturate: at most {most} > largest {largest} of {facts.name}"
                 )
         if not math.isinf(self.steps[number].claim.absolute):
             return
@@ -89,13 +94,14 @@ class Trail:
             facts = self.formats[str(params["format"])]
             reach = self._reach(rule, c, params, facts)
             if reach > facts.largest:
-                return f"may overflow {facts.name}: at most {reach:.4g} > {facts.largest:.4g}"
+                most, largest = apart(reach, facts.largest, digits=4)
+                return f"may overflow {facts.name}: at most {most} > {largest}"
             return f"{facts.name} cannot hold {', '.join(c.special)}"
         if rule in ("sum", "sum_exp", "weighted", "rescaled", "rescaled_sum"):
             name = str(params["formats"]).split()[-1]
             top = self[args[-1]].top * float(params.get("n", 1))
-            largest = self.formats[name].largest
-            return f"a sum may overflow {name}: at most {top:.4g} > {largest:.4g}"
+            most, largest = apart(top, self.formats[name].largest, digits=4)
+            return f"a sum may overflow {name}: at most {most} > {largest}"
         return _DOMAINS.get(rule, f"{rule} has no bound here")
 
     @staticmethod

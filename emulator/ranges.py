@@ -271,7 +271,8 @@ def _exp(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:
         flat = over(times(plus(1.0, r), c.relative), lower(math.e * (1 - c.relative)))
         errors = (r, flat if c.pure and c.hi <= 0 and c.relative < 1 else INF)
     else:
-        errors = (grown(times(c.error, up(base))), 0.0)
+        lost = math.isinf(c.absolute)  # it may be no number
+        errors = (grown(times(c.error, up(base))), INF if lost else 0.0)
     return _extended(claim(ends, errors, special=special), extra)
 
 

@@ -2,6 +2,9 @@
 
 Defines `WHOLE_RULES`. Relies on outward arithmetic of `ranges_numbers`. What a decision that may
 flip does to reals is said by `select` and `jump` of `ranges`.
+
+A value without a bound may be NaN or infinite though its claim names no such thing, as the root of
+what may be negative is: what is decided by it, or is made whole of it, may be anything.
 """
 
 from __future__ import annotations
@@ -28,15 +31,20 @@ from tang.emulator.ranges_specials import comparisons
 _LOW, _HIGH = -(2.0**31), 2.0**31 - 1
 
 
+def _lost(c: Claim) -> bool:
+    """Whether nothing is promised of a value."""
+    return math.isinf(c.absolute)
+
+
 def _compare(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:
     """lt or eq: 0 or 1, with error 1 where rounding may decide otherwise."""
     a, b = x
     slack = plus(a.error, b.error)
     least, most = a.lo - b.hi, a.hi - b.lo
     finite = not (a.empty or b.empty)
-    lost = any(math.isinf(c.absolute) for c in x)
+    lost = any(_lost(c) for c in x)
     flips = lost or (finite and slack > 0 and least <= slack and most >= -slack)
-    outcomes = set(comparisons(str(p["op"]), a, b))
+    outcomes = set(comparisons(str(p["op"]), a, b)) | ({0.0, 1.0} if lost else set())
     if finite:
         yes = most < 0 if p["op"] == "lt" else least == most == 0
         no = least >= 0 if p["op"] == "lt" else least > 0 or most < 0
@@ -46,9 +54,11 @@ def _compare(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:
 
 def _isnan(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:
     (c,) = x
+    if _lost(c):
+        return whole(0.0, 1.0, 1.0)
     may = "nan" in c.special
     sure = may and c.empty and len(c.special) == 1
-    return whole(float(sure), float(may), 1.0 if math.isinf(c.absolute) else 0.0)
+    return whole(float(sure), float(may))
 
 
 def _not(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:
@@ -78,6 +88,8 @@ def _floor(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:
 def _to_index(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:
     """Floored and saturated at 32 bits; NaN is −1. What is computed may lie beyond exact ends."""
     c = _floor(x, p, f)
+    if _lost(c):
+        return whole(_LOW, _HIGH, _HIGH - _LOW)
     ends = [] if c.empty else [_saturated(c.lo), _saturated(c.hi)]
     ends += [{"nan": -1.0, "inf": _HIGH, "-inf": _LOW}[s] for s in c.special]
     return whole(min(ends), max(ends), _index_error(c))
@@ -88,11 +100,9 @@ def _saturated(x: float) -> float:
 
 
 def _index_error(floored: Claim) -> float:
-    """Its own error, less where both worlds saturate; of an infinite one NaN is not excluded."""
+    """Its own error, less where both worlds saturate."""
     a = floored.absolute
-    if a == 0 or math.isinf(a):
-        return _HIGH - _LOW if a else 0.0
-    if floored.empty:
+    if a == 0 or floored.empty:
         return 0.0
     exact = (_saturated(floored.lo), _saturated(floored.hi))
     return min(a, _apart(exact, (_saturated(floored.lo - a), _saturated(floored.hi + a))))

@@ -72,6 +72,17 @@ def test_a_constant_that_is_smaller_than_in_its_table_is_refused(math):
             assert not check_certificate(read)
 
 
+@pytest.mark.parametrize("math", MATHS)
+def test_a_constant_that_rests_on_something_else_than_its_table_says_is_refused(math):
+    certificate = made(math)
+    for k in certificate.constants:
+        ways = {"spec", "exhaustive", "tested", "assumed"} - {k.provenance}
+        for other in (*(replace(k, provenance=w) for w in ways), replace(k, source="me")):
+            constants = tuple(other if c == k else c for c in certificate.constants)
+            message = check_certificate(replace(certificate, constants=constants)).message
+            assert f"constant {k.name}: it is {k.provenance}: {k.source}, not" in message
+
+
 @pytest.mark.parametrize("other", [m for m in MATHS if m != "any"])
 def test_claims_of_any_library_do_not_pass_for_those_of_another_math(other):
     certificate = replace(made("any"), math=other)

@@ -1,0 +1,174 @@
+"""On which grid the numbers of steps lie, for the checker: what a rounding cannot lose.
+
+Defines `Grids`, with `lost_below` and `roundings`. Relies on certificates as data. It knows nothing
+of errors: where a step says that its rounding loses nothing to underflow, it asks whether the
+operand is a multiple of the least number of the format.
+
+Every number of a format with precision p and least exponent emin is a multiple of 2^(emin − p + 1).
+Sums of such multiples are multiples too, products are of the product, and no rounding leads off a
+grid that is coarser than its format's. A root of a number ≥ 2^g is at least 2^(g/2).
+
+What a program is given (`given`) counts as numbers of the formats they are computed in.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import Final
+
+from tang.emulator.certificate import Certificate, FormatFacts, Step
+
+_ANY: Final = math.inf
+"""On the grid of whatever format: what is given, and what is no finite number but 0."""
+_NONE: Final = -math.inf
+
+_KEPT: Final = ("neg", "abs", "max", "min", "nonpositive", "within", "at_least", "extremum", "hull",
+                "worse", "jump", "off", "floor", "select", "mul")  # fmt: skip
+"""Rules that give one of their operands, or its size, sign or whole part; `mul` only by ±1."""
+_WHOLE: Final = ("to_index", "integer", "count", "winner", "compare", "isnan", "not", "logic",
+                 "any_of")  # fmt: skip
+_ADDING: Final = {"sum": 0, "scan": 1}
+"""Fold → which of its operands it adds as they are."""
+_ROUNDED_FIRST: Final = {"sum_exp": "rounded", "weighted": "prods"}
+"""Fold → the parameter that says how often its terms are rounded before they are added."""
+
+
+def quantum(f: FormatFacts) -> int:
+    """g, where 2^g is the least positive number of a format."""
+    return f.emin - f.p + 1
+
+
+class Grids:
+    """The grids of the steps of one certificate, as exponents; cost: linear in the steps."""
+
+    def __init__(self, c: Certificate) -> None:
+        self.c = c
+        self.formats: Mapping[str, FormatFacts] = {f.name: f for f in c.formats}
+        self.known: list[float] = []
+        for step in c.steps:
+            self.known.append(self._of(step, dict(step.params)))
+
+    def lost_below(self) -> str:
+        """Which step loses to underflow though it says otherwise; "" where none does."""
+        for n, step in enumerate(self.c.steps):
+            why = self._lost(step) if dict(step.params).get("small") == "exact" else ""
+            if why:
+                return f"step {n} ({step.rule}): it may lose to underflow: {why}"
+        return ""
+
+    def roundings(self, step: int) -> Iterator[tuple[int, str]]:
+        """The steps that round the numbers of a step last, and to which format."""
+        seen, stack = set(), [step]
+        while stack:
+            n = stack.pop()
+            if n in seen:
+                continue
+            seen.add(n)
+            format = self._rounded_to(self.c.steps[n])
+            if format:
+                yield n, format
+            elif self._is_kept(self.c.steps[n]):
+                stack.extend(self._operands(self.c.steps[n]))
+
+    # --- what a step gives ------------------------------------------------------------------------
+
+    def _of(self, step: Step, p: Mapping[str, object]) -> float:
+        given = [self.known[a] for a in self._operands(step)]
+        own = self._rounded_to(step)
+        if step.rule in ("given", "unknown"):
+            return _ANY
+        if step.rule == "constant":
+            return _of_constant(str(p["value"]))
+        if step.rule == "round":
+            coarse = p["overflow"] != "saturate" and given[0] < _ANY
+            return max(quantum(self.formats[own]), given[0] if coarse else _NONE)
+        if step.rule in _WHOLE:
+            return 0.0
+        if step.rule in ("add", "sum"):
+            return min(given)
+        if own:
+            terms = () if step.rule in ("ulps", "off") else given  # one alone is not rounded
+            return min(quantum(self.formats[own]), *terms, _ANY)
+        if step.rule == "floor":
+            return max(given[0], 0.0)
+        if self._is_kept(step):
+            return min(given)
+        return sum(given) if step.rule == "mul" and all(map(math.isfinite, given)) else _NONE
+
+    def _operands(self, step: Step) -> list[int]:
+        """The operands of which a value is made: no condition, no 1 as a factor."""
+        if step.rule == "select":
+            return list(step.args[1:])
+        if step.rule == "mul":
+            others = [a for a in step.args if not self._is_one(a)]
+            return others[:1] if len(others) < len(step.args) and others else list(step.args)
+        return list(step.args)
+
+    def _is_one(self, n: int) -> bool:
+        claim = self.c.steps[n].claim
+        one = claim.lo == claim.hi and abs(claim.lo) == 1
+        return one and claim.exact and not claim.special
+
+    def _is_kept(self, step: Step) -> bool:
+        if step.rule == "mul":
+            return any(self._is_one(a) for a in step.args)
+        return step.rule in _KEPT
+
+    def _rounded_to(self, step: Step) -> str:
+        """The format to which a step itself rounds; "" where it does not."""
+        p = dict(step.params)
+        if step.rule in ("round", "ulps"):
+            return str(p["format"])
+        if step.rule == "off":
+            name = str(p.get("constant", ""))
+            return name.split(".")[1] if name else ""
+        names = str(p.get("formats", "")).split()
+        return names[-1] if names else ""
+
+    # --- what is lost -----------------------------------------------------------------------------
+
+    def _lost(self, step: Step) -> str:
+        p = dict(step.params)
+        if step.rule == "round":
+            return self._lost_in(step.args[0], self.formats[str(p["format"])])
+        if step.rule in _ROUNDED_FIRST:
+            often = p[_ROUNDED_FIRST[step.rule]]
+            return "" if often else "its terms are not rounded before they are added"
+        if step.rule not in _ADDING:
+            return ""
+        names = str(p["formats"]).split()
+        operand = step.args[_ADDING[step.rule]]
+        return next((w for n in names if (w := self._off_grid(operand, self.formats[n]))), "")
+
+    def _lost_in(self, operand: int, f: FormatFacts) -> str:
+        step = self.c.steps[operand]
+        if step.rule != "sqrt":
+            return self._off_grid(operand, f)
+        of = self.known[step.args[0]]
+        least = quantum(f) if of == _ANY else of
+        if least >= 2 * f.emin:
+            return ""
+        return f"the root in step {operand} may be below the normal numbers of {f.name}"
+
+    def _off_grid(self, operand: int, f: FormatFacts) -> str:
+        if self.known[operand] >= quantum(f):
+            return ""
+        return f"step {operand} need be no multiple of {f.name}'s least number"
+
+
+def _of_constant(value: str) -> float:
+    """Of a number 2^g·odd: g; of 0, infinities and NaN: any."""
+    if value in ("inf", "-inf", "nan", "-0.0"):
+        return _ANY
+    try:
+        x = Fraction(value)
+    except ValueError:  # a name, as pi
+        return _NONE
+    if not x:
+        return _ANY
+    top, bottom = x.numerator, x.denominator
+    if bottom & (bottom - 1):
+        return _NONE
+    return float((top & -top).bit_length() - bottom.bit_length())

@@ -1,0 +1,92 @@
+"""Values that leave a domain: what is decided by them, or made whole of them, may be anything."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import tang as tg
+from tang.emulator import certify, check_certificate
+from tang.emulator.certificate import Claim, FormatFacts
+from tang.emulator.certificate_balls import Given, of
+from tang.emulator.certificate_fold_rules import FOLD_RULES
+from tang.emulator.ranges_folds import FOLDS
+from tang.interpreter import interpret
+from tang.kernel.schedule import Schedule
+
+i = tg.dim("i")
+a = tg.input("a", (4,))
+F32 = FormatFacts("f32", 24, -126, float.fromhex("0x1.fffffep+127"))
+
+BODIES = {
+    "index": lambda: tg.index(tg.sqrt(a[i])),
+    "index of more": lambda: tg.index(tg.sqrt(a[i]) + 3.0) * 10,
+    "index of a logarithm": lambda: tg.index(tg.log(a[i]) * 0.0 + 7.0),
+    "index of a quotient": lambda: tg.index(1.0 / a[i]),
+    "less": lambda: tg.sqrt(a[i]) > -1.0,
+    "equal": lambda: tg.sqrt(a[i]) * 0.0 == 0.0,
+    "not less": lambda: ~(tg.sqrt(a[i]) < 0.0),
+    "nan": lambda: tg.isnan(tg.sqrt(a[i])),
+    "nan of a power": lambda: tg.isnan(tg.exp(tg.sqrt(a[i]))),
+    "and": lambda: tg.isnan(tg.sqrt(a[i])) & (a[i] < 9.0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("ends", [(-7.0, -6.0), (-7.0, 4.0), (-1e-30, 0.0), (1.0, 2.0)], ids=str)
+@pytest.mark.parametrize("name", BODIES)
+def test_exact_and_computed_values_lie_where_the_certificate_says(name, ends):
+    graph = tg.Graph(y=tg.compute("y", (i,), BODIES[name]()))
+    certificate = certify(graph, Schedule(), {}, {"a": ends})
+    checked = check_certificate(certificate, graph, Schedule())
+    assert checked, checked.message
+    bound = certificate.bound("y")
+    given = {"a": np.linspace(*ends, 4).astype(np.float32).astype(np.float64)}
+    exact = np.asarray(interpret(graph, given)["y"], float)
+    computed = np.asarray(tg.emulate(graph, given, "f32", rules=())["y"], float)
+    assert (exact >= bound.lo).all()
+    assert (exact <= bound.hi).all()
+    assert (abs(computed - exact) <= bound.error).all()
+
+
+@pytest.mark.parametrize(("name", "rule", "narrow"), [
+    ("index", "to_index", (0.0, 0.0)), ("index", "to_index", (-1.0, 2.0**31 - 1)),
+    ("less", "compare", (1.0, 1.0)), ("less", "compare", (0.0, 0.0)),
+    ("nan", "isnan", (0.0, 0.0)), ("nan", "isnan", (1.0, 1.0)),
+])  # fmt: skip
+def test_a_narrower_range_of_what_left_a_domain_is_refused(name, rule, narrow):
+    graph = tg.Graph(y=tg.compute("y", (i,), BODIES[name]()))
+    made = certify(graph, Schedule(), {}, {"a": (-7.0, -6.0)})
+    assert check_certificate(made)
+    n = max(n for n, s in enumerate(made.steps) if s.rule == rule)
+    step = made.steps[n]
+    top = max(map(abs, narrow))
+    forged = replace(step, claim=replace(step.claim, lo=narrow[0], hi=narrow[1], top=top))
+    checked = check_certificate(replace(made, steps=(*made.steps[:n], forged), nodes=()))
+    assert not checked
+    assert f"step {n} ({rule}): its " in checked.message
+
+
+def test_a_power_of_what_left_a_domain_has_no_bound_before_it_is_rounded_either():
+    graph = tg.Graph(y=tg.compute("y", (i,), tg.exp(tg.sqrt(a[i]))))
+    for ends, finite in (((1.0, 4.0), True), ((-4.0, 4.0), False)):
+        made = certify(graph, Schedule(), {}, {"a": ends})
+        assert check_certificate(made)
+        n = max(n for n, s in enumerate(made.steps) if s.rule == "exp")
+        assert np.isfinite(made.steps[n].claim.absolute) is np.bool_(finite)
+    step = made.steps[n]
+    forged = replace(step, claim=replace(step.claim, relative=np.inf, absolute=0.0))
+    checked = check_certificate(replace(made, steps=(*made.steps[:n], forged), nodes=()))
+    assert f"step {n} (exp): its absolute error is too small" in checked.message
+
+
+def test_no_weight_that_may_be_no_number_is_lost_beside_a_zero():
+    """Weights that may be NaN, and values that are 0: on both sides."""
+    params = {"n": 4, "adds": 3, "prods": 1, "formats": "f32", "roundings": "rne",
+              "small": "exact", "below": "gradual", "overflow": "inf"}  # fmt: skip
+    share, zero = Claim(0.0, 1.0, 1.0), Claim(0.0, 0.0, 0.0)
+    for given, is_finite in ((share, True), (replace(share, absolute=np.inf), False)):
+        said = FOLDS["weighted"]((given, zero), params, {"f32": F32})
+        held = FOLD_RULES["weighted"]((of(given), of(zero)), Given(params, {"f32": F32}))
+        assert np.isfinite(said.absolute) == np.isfinite(float(held.a)) == is_finite
