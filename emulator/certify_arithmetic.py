@@ -35,6 +35,7 @@ _DOMAINS: Final = {
     "max": "a maximum of values of any size may be off by any amount",
     "min": "a minimum of values of any size may be off by any amount",
     "mul": "a factor of any size may be off by any amount",
+    "square": "a factor of any size may be off by any amount",
     "scan": "it may overflow, or its factors have no bound",
     "welford_mean": "its sums may overflow, or it counts beyond the format's whole numbers",
     "welford_m2": "its sums may overflow, or it counts beyond the format's whole numbers",

@@ -14,6 +14,7 @@ from typing import Final
 
 from tang.emulator.certify_arithmetic import Arithmetic
 from tang.emulator.certify_forms import order, parts
+from tang.emulator.ranges_numbers import quantum
 from tang.ir.expr import REAL, Expr, Sort, named
 
 Leaf = Callable[[Expr], int]
@@ -114,9 +115,10 @@ class Evaluator:
     def _to_real(self, step: int) -> int:
         """Exact where every format of the node holds all whole numbers so far."""
         a, c = self.a, self.a.trail[step]
-        limit = min(2.0 ** a.trail.formats[r.format].p for r in a.roundings)
-        largest = min(a.trail.formats[r.format].largest for r in a.roundings)
-        return step if c.size + c.error <= min(limit, largest) else a.rounded(step)
+        formats = [a.trail.formats[r.format] for r in a.roundings]
+        limit = min(min(2.0**f.p, f.largest) for f in formats)
+        held = c.size + c.error <= limit and all(quantum(f) <= 1 for f in formats)
+        return step if held else a.rounded(step)
 
     def _floor(self, step: int) -> int:
         """Exact where the largest number is whole: ⌊−7.5⌋ is none of e2m3, which ends there."""

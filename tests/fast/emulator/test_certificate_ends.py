@@ -6,11 +6,14 @@ from fractions import Fraction
 import pytest
 
 import tang.frontend as tg
+from tang.budget import emulate
 from tang.emulator import certify, check_certificate
 from tang.emulator.ranges_numbers import LARGEST, TINY, claim, times, whole_ends
 from tang.frontend import Graph, compute, dim, input
 from tang.frontend.attention import attention
-from tang.kernel.schedule import Schedule
+from tang.interpreter import interpret
+from tang.ir.format import custom_format
+from tang.kernel.schedule import NodeSchedule, Schedule
 
 FULL = (-(2**31), 2**31 - 1)
 
@@ -101,3 +104,18 @@ def test_a_product_that_underflows_on_the_way_is_still_bounded_above(factors):
 
 def test_a_product_that_does_not_underflow_is_moved_by_its_rounding_alone():
     assert times(0.5, 0.25, 2.0**-900) == 2.0**-903 * (1 + 2.0**-46)
+
+
+@pytest.mark.parametrize(("p", "emin", "exact"), [(4, 3, True), (3, 5, False), (8, -3, True)])
+def test_whole_numbers_are_rounded_where_the_least_number_of_a_format_is_larger_than_1(
+    p, emin, exact
+):
+    own = custom_format("own", p=p, emin=emin, largest=7 * 2.0**12)
+    schedule = Schedule(default=NodeSchedule(storage=own, accumulate=own))
+    i = tg.dim("i", 8)
+    graph = tg.Graph(y=tg.compute("y", (i,), tg.real(i)))
+    made = certify(graph, schedule, {}, {})
+    assert check_certificate(made, graph, schedule)
+    off = abs(emulate(graph, {}, schedule, rules=())["y"] - interpret(graph, {})["y"]).max()
+    assert off <= made.bound("y").error
+    assert (off == 0) == (made.bound("y").error == 0) == exact
