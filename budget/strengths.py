@@ -17,6 +17,7 @@ from tang.budget.report_inputs import check_ranges, checked_ranges, checked_seed
 from tang.emulator import Certificate, Checked
 from tang.emulator.certify import FREEDOMS
 from tang.errors import BudgetError
+from tang.ir.bind import known_sizes
 from tang.ir.given import one_of
 from tang.ir.graph import Graph
 from tang.ir.validate import validate
@@ -46,13 +47,14 @@ def certify(
     freedom    "ieee" or "wgsl", of the strengths shape and range
     seed       what inputs were drawn from: written down in a data certificate
     Errors are against the program over its inputs as they are given, so rounding them to a storage
-    format counts. Raises BudgetError for inputs outside their ranges.
+    format counts. Raises BudgetError for inputs outside their ranges and GraphError for sizes of
+    no symbol.
     """
     validate(graph)
     if seed is not None:
         checked_seed(seed)
+    known = known_sizes(graph, {} if sizes is None else sizes)
     if inputs is None:
-        known = {} if sizes is None else sizes
         return _for_all(graph, precision, ranges, known, rules, freedom)
     if one_of(freedom, FREEDOMS, "freedom", BudgetError) != "ieee":
         raise BudgetError("a data certificate follows IEEE arithmetic: freedom is for ranges")

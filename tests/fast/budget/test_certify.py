@@ -8,7 +8,7 @@ import pytest
 import tang as tg
 from tang.budget import DataCertificate, certify, check_certificate
 from tang.emulator import Certificate
-from tang.errors import BudgetError, ScheduleError
+from tang.errors import BudgetError, GraphError, ScheduleError
 
 RNG = np.random.default_rng(2)
 DATA = {"x": RNG.random((4, 64)).astype(np.float32)}
@@ -83,3 +83,13 @@ def test_a_range_that_is_none_is_refused_by_name(span):
         certify(sums(), "f32", {"x": span}, DATA)
     with pytest.raises(BudgetError, match="the range of 'x' is"):
         certify(sums(), "f32", {"x": span})
+
+
+def test_sizes_of_no_symbol_are_refused_in_every_strength():
+    x = tg.input("x", ("n",))
+    graph = tg.Graph(y=tg.sum(x, axis=0))
+    sizes, inputs = {"n": 4}, {"x": np.ones(4)}
+    for given in ({}, {"ranges": {"x": (0.0, 1.0)}}, {"inputs": inputs}):
+        certify(graph, "f32", sizes=sizes, **given)
+        with pytest.raises(GraphError, match=r"sizes name 'm', which is no symbol .* one of n"):
+            certify(graph, "f32", sizes=sizes | {"m": 3}, **given)
