@@ -42,7 +42,7 @@ class OpenGL:
 
     def __init__(self, options: OpenGLOptions | None = None) -> None:
         self._here: Final = _opened()
-        info, extensions = self._here.context.info, self._here.context.extensions
+        info, extensions = self._here.info, self._here.extensions
         self.description: Final = f"{info['GL_RENDERER']}, OpenGL {info['GL_VERSION']}"
         self._int64 = "GL_ARB_gpu_shader_int64" in extensions
         self._doubles = "GL_ARB_gpu_shader_fp64" in extensions
@@ -52,7 +52,7 @@ class OpenGL:
     @functools.cached_property
     def limits(self) -> Limits:
         """As the driver says, but for 64-bit integers that it miscompiles."""
-        info = self._here.context.info
+        info = self._here.info
         return Limits(
             index_bits=64 if self._wide_integers else 32,
             workgroup=info["GL_MAX_COMPUTE_WORK_GROUP_INVOCATIONS"],
@@ -121,7 +121,7 @@ class OpenGL:
 
     def download(self, memory: Allocation) -> AnyArray:
         """A copy of the memory."""
-        raw = bytearray(memory.handle.read(memory.count * memory.type.bytes))
+        raw = bytearray(self._here.read(memory.handle, memory.count * memory.type.bytes))
         return np.frombuffer(raw, dtype_of(memory.type))
 
     def time(self, job: Job) -> tuple[float, ...]:

@@ -67,14 +67,12 @@ class Context:
 
     def _built(self, library: str) -> cl.Program:
         program = cl.Program(self.context, Path(library).read_text(encoding="ascii"))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", cl.CompilerWarning)
-            try:
-                program.build(self.options)
-                if self.ahead:
-                    program.get_info(cl.program_info.BINARIES)
-            except cl.Error as e:
-                raise OSError(f"the OpenCL compiler refused a text: {e}"[:4000]) from e
+        try:
+            _build(program, self.options)
+            if self.ahead:
+                program.get_info(cl.program_info.BINARIES)
+        except cl.Error as e:
+            raise OSError(f"the OpenCL compiler refused a text: {e}"[:4000]) from e
         return program
 
     def launch(
@@ -96,7 +94,7 @@ class Context:
         """The driver's preferred multiple for workgroups of a kernel; 0 where it is refused."""
         text = "__kernel void empty(__global int* x) { x[get_global_id(0)] = 0; }"
         try:
-            kernel = cl.Kernel(cl.Program(self.context, text).build(), "empty")
+            kernel = cl.Kernel(_build(cl.Program(self.context, text)), "empty")
             info = cl.kernel_work_group_info.PREFERRED_WORK_GROUP_SIZE_MULTIPLE
             found: int = kernel.get_work_group_info(info, self.device)  # type: ignore[assignment]
             return found
@@ -119,6 +117,14 @@ class Context:
         self.queue.finish()
         if array.size:
             cl.enqueue_copy(self.queue, array, memory)
+
+
+def _build(program: cl.Program, options: Sequence[str] = ()) -> cl.Program:
+    """The program, built; what a compiler says of a text that it takes is nobody's warning."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", cl.CompilerWarning)
+        program.build(list(options))
+    return program
 
 
 class Runner:

@@ -10,8 +10,10 @@ from __future__ import annotations
 import ctypes
 import json
 import struct
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -47,59 +49,91 @@ def scalar_words(scalars: Sequence[tuple[str, int]], groups: int) -> bytes:
 
 
 class Session:
-    """One context; raises OSError where there is none or where it refuses a text."""
+    """One context for all threads, which have it in turns (`current`).
+
+    Raises OSError where there is none or where it refuses a text.
+    """
 
     def __init__(self) -> None:
         import moderngl
 
         wanted: dict[str, Any] = {"standalone": True, "require": 450, "backend": "egl"}
         try:
-            self.context = moderngl.create_context(**wanted)
+            self.context: Any = moderngl.create_context(**wanted)
         except Exception as e:  # moderngl and its loader raise plain Exception
             raise OSError(f"no OpenGL 4.5 context on EGL: {e}") from e
         self.errors = moderngl.Error
+        self.info: dict[str, Any] = self.context.info
+        self.extensions: set[str] = self.context.extensions
+        self._turn = threading.RLock()
+        self._depth = 0
+        self.context.__exit__(None, None, None)  # a context is one thread's until it lets go
+
+    @contextmanager
+    def current(self) -> Iterator[None]:
+        """The context, in this thread; others wait."""
+        with self._turn:
+            if not self._depth:
+                self.context.__enter__()
+            self._depth += 1
+            try:
+                yield
+            finally:
+                self._depth -= 1
+                if not self._depth:
+                    self.context.__exit__(None, None, None)
 
     def program(self, text: str, entry: str) -> Handle:
         """The program of a kernel of a text."""
         version, newline, rest = text.partition("\n")
         try:
-            return self.context.compute_shader(f"{version}{newline}#define {entry}\n{rest}")
+            with self.current():
+                return self.context.compute_shader(f"{version}{newline}#define {entry}\n{rest}")
         except self.errors as e:
             raise OSError(f"OpenGL refused {entry}: {e}"[:4000]) from e
 
     def buffer(self, data: bytes | memoryview) -> Handle:
         """A buffer with contents."""
         try:
-            return self.context.buffer(data)
+            with self.current():
+                return self.context.buffer(data)
         except self.errors as e:
             raise MemoryError(str(e)) from e
+
+    def read(self, buffer: Handle, size: int) -> bytes:
+        """The first bytes of a buffer, once everything launched has ended."""
+        with self.current():
+            found: bytes = buffer.read(size)
+        return found
 
     def launch(
         self, program: Handle, scalars: bytes, buffers: Sequence[tuple[Handle, int]], groups: int
     ) -> None:
         """Start one launch after everything launched before, on buffers from given offsets."""
-        words = self.buffer(scalars)
-        for binding, (b, offset) in enumerate(((words, 0), *buffers)):
-            b.bind_to_storage_buffer(binding, offset, b.size - offset)
-        program.run(min(groups, WIDEST), max(1, -(-groups // WIDEST)), 1)
-        self.context.memory_barrier()
-        words.release()
+        with self.current():
+            words = self.buffer(scalars)
+            for binding, (b, offset) in enumerate(((words, 0), *buffers)):
+                b.bind_to_storage_buffer(binding, offset, b.size - offset)
+            program.run(min(groups, WIDEST), max(1, -(-groups // WIDEST)), 1)
+            self.context.memory_barrier()
+            words.release()
 
     def subgroup(self) -> int:
         """The size of a subgroup as a shader reads it; 0 where no extension has it."""
         for listed, extension, variable in _SUBGROUPS:
-            if listed not in self.context.extensions:
+            if listed not in self.extensions:
                 continue
             program = self.program(_SUBGROUP.format(extension=extension, value=variable), "probe")
             words = self.buffer(bytes(4))
             self.launch(program, bytes(4), [(words, 0)], 1)
             self.wait()
-            return int(struct.unpack("<I", words.read(4))[0])
+            return int(struct.unpack("<I", self.read(words, 4))[0])
         return 0
 
     def wait(self) -> None:
         """Return when everything launched has ended."""
-        self.context.finish()
+        with self.current():
+            self.context.finish()
 
 
 class Runner:
@@ -109,6 +143,8 @@ class Runner:
 
     def __init__(self) -> None:
         self.session = Session()
+        self.kept = ExitStack()  # a worker has one thread, which keeps the context
+        self.kept.enter_context(self.session.current())
         self.texts: dict[str, dict[str, str]] = {}
         self.programs: dict[tuple[str, str], Any] = {}
 
