@@ -67,7 +67,11 @@ class Session:
         self.extensions: set[str] = self.context.extensions
         self._turn = threading.RLock()
         self._depth = 0
-        self.context.__exit__(None, None, None)  # a context is one thread's until it lets go
+        self._let_go()
+
+    def _let_go(self) -> None:
+        """A context is one thread's until this."""
+        self.context.__exit__(None, None, None)
 
     @contextmanager
     def current(self) -> Iterator[None]:
@@ -81,7 +85,7 @@ class Session:
             finally:
                 self._depth -= 1
                 if not self._depth:
-                    self.context.__exit__(None, None, None)
+                    self._let_go()
 
     def program(self, text: str, entry: str) -> Handle:
         """The program of a kernel of a text."""
