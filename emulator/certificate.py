@@ -29,6 +29,10 @@ STRENGTHS: Final = ("shape", "range", "data")
 NO_REALS: Final = "holds no reals"
 PROVENANCE: Final = ("spec", "exhaustive", "tested", "assumed")
 
+_TINY: Final = 2.0**-1074
+_SMALL: Final = 2.0**-1022
+"""The least numbers of f64, below which products are rounded by a part of themselves."""
+
 Parameter = int | float | str | bool
 
 
@@ -47,8 +51,10 @@ class Claim:
     @property
     def error(self) -> float:
         """E ≥ |c − x|: relative · top + absolute."""
-        scaled = self.relative * self.top if self.relative and self.top else 0.0
-        return scaled + self.absolute
+        if not (self.relative and self.top):
+            return self.absolute
+        scaled = self.relative * self.top
+        return (scaled if scaled >= _SMALL else scaled + _TINY) + self.absolute
 
     @property
     def empty(self) -> bool:

@@ -235,8 +235,10 @@ def _check_bound(c: Certificate, b: NodeBound, grids: Grids) -> None:
     )  # fmt: skip
     _require(same, f"{where}: it says something else than step {b.step}")
     own = of(claim)
-    _require(bool(arb(b.error) * (1 + two_to(-40)) >= own.error), f"{where}: its error is larger")
-    near = b.error == math.inf or bool(arb(b.error) <= own.error * (1 + two_to(-40)))
+    least = two_to(-1073)  # what f64 loses to underflow
+    large = bool(arb(b.error) * (1 + two_to(-40)) + least >= own.error)
+    _require(large, f"{where}: its error is larger")
+    near = b.error == math.inf or bool(arb(b.error) <= own.error * (1 + two_to(-40)) + least)
     _require(near, f"{where}: its error is smaller")
     vacuous = not (claim.absolute < math.inf and (
         claim.relative < 1 if c.strength == "shape" else b.error == 0 or b.error < claim.size

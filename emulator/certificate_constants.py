@@ -185,7 +185,7 @@ def _is_meant(
 ) -> bool:  # fmt: skip
     """Whether a constant is what a number of a step may be."""
     if name == "quotient":
-        return p.op == "div" and p.format == _computed(c, params)
+        return p.op == "div" and p.format in _computed(c, params)
     if "format" in params and p.format != params["format"]:
         return False
     if step.rule not in ("ulps", "off"):
@@ -198,10 +198,10 @@ def _is_flushed(c: Certificate, params: Mapping[str, Parameter]) -> bool:
     return not params.get("constant") and params["by"] in {2.0**f.emin for f in c.formats}
 
 
-def _computed(c: Certificate, params: Mapping[str, Parameter]) -> str:
-    """The format in whose ulps a quotient of a fold counts."""
-    names = [f for f in str(params["formats"]).split() if f in _formats(c.math)]
-    return names[-1] if names else "f32"
+def _computed(c: Certificate, params: Mapping[str, Parameter]) -> tuple[str, ...]:
+    """The formats in whose ulps a quotient of a fold may count: any that it is rounded to."""
+    names = (f for f in str(params["formats"]).split() if f in _formats(c.math))
+    return tuple(names) or ("f32",)
 
 
 def _inexact(c: Certificate, params: Mapping[str, Parameter]) -> bool:

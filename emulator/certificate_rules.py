@@ -35,7 +35,7 @@ from tang.emulator.certificate_balls import (
 from tang.emulator.certificate_specials import outcomes
 
 _GONE: Final = -(10**6)
-"""Below this the exponential of a number is less than two to it."""
+"""Below this the exponential of a number is less than two to it, and above −this more."""
 
 Rule = Callable[[tuple[Value, ...], Given], Value]
 
@@ -256,6 +256,8 @@ def _power(x: Ball, scale: Ball) -> Ball:
         return INFINITE if x > 0 else ZERO
     if x * scale < _GONE:  # a ball would reach below 0; no f64 lies between 0 and this
         return two_to(_GONE)
+    if x * scale > -_GONE:  # nor between this and infinity
+        return two_to(-_GONE)
     return (x * scale).exp()
 
 

@@ -75,9 +75,11 @@ def _is_stored(c: Certificate, step: int, format: str) -> bool:
 def _wrong_overflow(c: Certificate, b: NodeBound) -> str:
     at = f"by step {b.step}"
     lost = math.isinf(c.steps[b.step].claim.absolute)
-    if lost and (named := _overflows(c, b.step)):
-        fits = any(_is_like(b.overflow, words) for words in named)
-        return "" if fits else f"overflow is not excluded: {at} it is {named[0]!r}"
+    if lost and (named := _overflows(c, b.step, 1 - _NEAR)):
+        if any(_is_like(b.overflow, words) for words in named):
+            return ""
+        if _overflows(c, b.step, 1.0):  # else it lies on the very edge
+            return f"overflow is not excluded: {at} it is {named[0]!r}"
     steps = [c.steps[n] for n in sorted(c.behind(b.step), reverse=True)]
     clipped = [words for s in steps for words in _saturation(c, s, 1 - _NEAR)]
     if any(_is_like(b.overflow, words) for words in clipped):
@@ -93,8 +95,11 @@ def _wrong_overflow(c: Certificate, b: NodeBound) -> str:
     return f"{excluded}overflow is {plain!r} {at}, not {b.overflow!r}"
 
 
-def _overflows(c: Certificate, step: int) -> list[str]:
-    """What the step at which a bound was lost says of overflow: nothing, if that is not why."""
+def _overflows(c: Certificate, step: int, part: float) -> list[str]:
+    """What the step at which a bound was lost says of overflow: nothing, if that is not why.
+
+    part  of the largest number of a format, beyond which a rounding overflows
+    """
     while lost := [a for a in c.steps[step].args if math.isinf(c.steps[a].claim.absolute)]:
         step = lost[0]
     s = c.steps[step]
@@ -111,7 +116,7 @@ def _overflows(c: Certificate, step: int) -> list[str]:
     f = formats[str(params["format"])]
     reach = _reach(c, s, f)
     words = f"may overflow {f.name}: at most {_text(reach)} > {f.largest:.4g}"
-    return [words] if not reach <= f.largest * (1 - _NEAR) else []
+    return [words] if not reach <= f.largest * part else []
 
 
 def _saturation(c: Certificate, s: Step, part: float) -> list[str]:

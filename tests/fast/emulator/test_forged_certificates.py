@@ -9,8 +9,8 @@ import pytest
 import tang as tg
 from tang.emulator import certify, check_certificate
 from tang.emulator.certificate import Claim
-from tang.kernel.ir import F16, F32
-from tang.kernel.narrow import E4M3FN
+from tang.kernel.ir import BF16, F16, F32, F64
+from tang.kernel.narrow import E2M1, E4M3FN
 from tang.kernel.schedule import NodeSchedule, Schedule
 
 i, j = tg.dims("i j")
@@ -190,3 +190,46 @@ def test_what_may_overflow_on_the_way_may_be_nan_where_no_exact_value_is():
     lost = tg.compute("y", (i,), a[i] + (b[i] * 1e38 - b[i] * 1e38))
     certificate = made(lost, {"a": (-1e3, 1e3), "b": (1.0, 9.0)}, schedule)
     assert certificate.bound("y").nan == "unknown"
+
+
+# --- honest ones at the edges ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("far", [700.0, 720.0, 1e4, 1e300])
+def test_powers_of_powers_beyond_f64_are_accepted(far):
+    made(tg.compute("y", (i,), tg.exp(tg.exp(a[i]))), {"a": (far, far)})
+    made(tg.compute("y", (i,), tg.exp2(tg.exp(a[i] * 10.0))), {"a": (-far, far)})
+
+
+@pytest.mark.parametrize("math", ["any", "opencl", "wgsl"])
+@pytest.mark.parametrize("storage", [F32, BF16, F16])
+@pytest.mark.parametrize("rounding", ["rne", "rna"])
+def test_quotients_of_folds_count_in_a_format_that_they_are_rounded_to(storage, rounding, math):
+    schedule = Schedule(
+        default=NodeSchedule(storage=storage, accumulate=storage, rounding=rounding)
+    )
+    if storage is F32 and rounding != "rne":
+        return
+    for fold in (tg.var(x, 1), tg.softmax(x, 1)):
+        made(fold, {"x": (-3.0, 3.0)}, schedule, math=math)
+
+
+def test_what_cannot_be_held_beside_a_largest_number_need_not_overflow():
+    """e2m1 has no NaN, which the best of nothing is; −6 is its largest number."""
+    saturating = NodeSchedule(storage=E2M1, accumulate=F32, overflow="saturate")
+    y = tg.compute("y", (), tg.argmax(-a[i], i))
+    certificate = made(y, {"a": (-6.0, -6.0)}, Schedule(default=saturating))
+    row = certificate.bound("y", "value")
+    assert (row.overflow, row.reason) == ("unknown", "e2m1 cannot hold nan")
+    for words in ("cannot overflow", "may overflow e2m1: at most 7 > 6"):
+        rows = tuple(replace(b, overflow=words) if b == row else b for b in certificate.nodes)
+        refused(replace(certificate, nodes=rows), "y.value: ")
+
+
+def test_an_error_that_f64_loses_to_underflow_is_no_0():
+    tiny = Claim(0.0, 1e-310, 1e-310, 1e-16)
+    assert tiny.error == 2.0**-1074
+    wide = Schedule(default=NodeSchedule(storage=F64, accumulate=F64))
+    certificate = made(tg.compute("y", (i,), a[i] * 3.0 + 1.0 - 1.0), {"a": (0.0, 1e-310)}, wide)
+    assert certificate.bound("y").error > 0
+    made(tg.compute("y", (i,), tg.exp(a[i])), {"a": (-740.0, -712.0)}, wide)
