@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import flint
@@ -28,7 +28,7 @@ from tang.emulator.certificate import (
     Parameter,
     Step,
 )
-from tang.emulator.certificate_balls import Given, Value, of, two_to
+from tang.emulator.certificate_balls import INFINITE, Given, Value, of, two_to
 from tang.emulator.certificate_constants import (
     is_of_format,
     unlisted,
@@ -200,9 +200,24 @@ def _check_step(
     _require(set(step.claim.special) <= set(SPECIALS), f"{where}: unknown special values")
     params = dict(step.params)
     _check_params(c, where, step, params)
-    found = _RULES[step.rule](tuple(values[a] for a in step.args), Given(params, formats))
+    operands = tuple(values[a] for a in step.args)
+    found = _RULES[step.rule](operands, Given(params, formats))
+    if _is_unbounded(step.rule, operands, params):
+        found = replace(found, a=INFINITE)
     _compare(where, step.claim, found)
     return of(step.claim)
+
+
+def _is_unbounded(
+    rule: str, operands: tuple[Value, ...], params: Mapping[str, Parameter]
+) -> bool:  # fmt: skip
+    """Whether an operand without a bound, which may have been no number, leaves the result none.
+
+    Not where one of finitely many outcomes is decided, and not where nothing is folded.
+    """
+    if rule in ("compare", "isnan", "to_index", "winner") or params.get("n") == 0:
+        return False
+    return not all(v.a < INFINITE for v in operands)
 
 
 def _check_params(c: Certificate, where: str, step: Step, params: Mapping[str, Parameter]) -> None:

@@ -145,7 +145,7 @@ def weighted(x: tuple[Value, ...], p: Given) -> Value:
     each = mul(loose, v.top + v.error) + _loss(p, "below") + _loss(p, "small")
     a = mul(mul(n, each) + mul(v.a, 1 + rate), 1 + more)
     a = _bounded(p, mul(v.top, 1 + r) + a, a)
-    a = INFINITE if v.special & {"inf", "-inf"} or not loose < INFINITE else a
+    a = INFINITE if v.special & {"inf", "-inf"} else a
     return value(least((v.lo, ZERO)), most((v.hi, ZERO)), r, a, pure=False, top=v.top,
                  special=special)  # fmt: skip
 

@@ -241,7 +241,7 @@ def exponential(x: tuple[Value, ...], p: Given) -> Value:
     scale = ONE if p.text("base") == "e" else arb.const_log2()
     lo, hi = _power(c.lo, scale), _power(c.hi, scale)
     if p.text("variant") == "steep":
-        r, a = _raised(mul(c.error, scale)), (ZERO if c.a < INFINITE else INFINITE)
+        r, a = _raised(mul(c.error, scale)), ZERO
     else:
         r = _raised(mul(c.a, scale))
         if not (c.pure and c.hi <= 0 and c.r < 1):

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Final
 
 from tang.emulator.certificate import Claim, Constant, FormatFacts, Parameter, Step
 from tang.emulator.certify_functions import Functions
-from tang.emulator.ranges import RULES, exponential_variant, ulps_reach
+from tang.emulator.ranges import RULES, exponential_variant, stays_lost, ulps_reach
 from tang.emulator.ranges_folds import FOLDS
 from tang.emulator.ranges_numbers import Formats, plus, quantum, unit
 from tang.emulator.ranges_whole import WHOLE_RULES
@@ -64,6 +64,8 @@ class Trail:
     def _new(self, rule: str, args: tuple[int, ...], params: dict[str, Parameter]) -> int:
         claims = tuple(self.steps[a].claim for a in args)
         claim = _RULES[rule](claims, params, self.formats.known)
+        if stays_lost(rule, claims, params):
+            claim = replace(claim, absolute=math.inf)
         self.steps.append(Step(rule, args, tuple(params.items()), claim))
         number = len(self.steps) - 1
         self._explain(number, rule, args, params)

@@ -15,6 +15,7 @@ With |c − x| ≤ r·T + a of an operand and T its magnitude (see `certificate.
     log       a = −log(1 − q);  sqrt  r = 1 − √(1 − q);  sin, erf, tanh …: slope times E
 
 Decisions on inexact operands may go either way: the error is then the width of all outcomes.
+A value without a bound may be no number, and what is computed of it has none: see `stays_lost`.
 """
 
 from __future__ import annotations
@@ -57,6 +58,17 @@ Facts = Mapping[str, FormatFacts]
 Rule = Callable[[tuple[Claim, ...], Params, Facts], Claim]
 
 LN2: Final = math.log(2)
+
+
+DECIDING: Final = ("compare", "isnan", "to_index", "winner")
+"""Rules whose outcomes have bounds whatever their operands are."""
+
+
+def stays_lost(rule: str, x: tuple[Claim, ...], p: Params) -> bool:
+    """Whether nothing can be promised of a result: an operand has no bound, and may be NaN."""
+    if rule in DECIDING or p.get("n") == 0:
+        return False
+    return any(math.isinf(c.absolute) for c in x)
 
 
 def number(p: Params, name: str) -> float:
@@ -271,8 +283,7 @@ def _exp(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:
         flat = over(times(plus(1.0, r), c.relative), lower(math.e * (1 - c.relative)))
         errors = (r, flat if c.pure and c.hi <= 0 and c.relative < 1 else INF)
     else:
-        lost = math.isinf(c.absolute)  # it may be no number
-        errors = (grown(times(c.error, up(base))), INF if lost else 0.0)
+        errors = (grown(times(c.error, up(base))), 0.0)
     return _extended(claim(ends, errors, special=special), extra)
 
 

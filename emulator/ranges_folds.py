@@ -151,8 +151,8 @@ def _weighted(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:
     )
     carried = times(v.absolute, plus(1.0, w.relative if w.pure else 0.0))
     a = times(plus(times(n, each), carried), plus(1.0, more))
-    if any("inf" in s for s in v.special) or math.isinf(lost_w):
-        a = INF  # 0 times what may be no number is no 0
+    if any("inf" in s for s in v.special):
+        a = INF
     ends = (min(v.lo, 0.0), max(v.hi, 0.0))
     top = v.top
     if not fits(p, f, plus(top, times(r, top), a)):

@@ -9,16 +9,12 @@ import pytest
 
 import tang as tg
 from tang.emulator import certify, check_certificate
-from tang.emulator.certificate import Claim, FormatFacts
-from tang.emulator.certificate_balls import Given, of
-from tang.emulator.certificate_fold_rules import FOLD_RULES
-from tang.emulator.ranges_folds import FOLDS
+from tang.emulator.certify_arithmetic import Trail
 from tang.interpreter import interpret
 from tang.kernel.schedule import Schedule
 
-i = tg.dim("i")
+i, j = tg.dims("i j")
 a = tg.input("a", (4,))
-F32 = FormatFacts("f32", 24, -126, float.fromhex("0x1.fffffep+127"))
 
 BODIES = {
     "index": lambda: tg.index(tg.sqrt(a[i])),
@@ -68,25 +64,47 @@ def test_a_narrower_range_of_what_left_a_domain_is_refused(name, rule, narrow):
     assert f"step {n} ({rule}): its " in checked.message
 
 
-def test_a_power_of_what_left_a_domain_has_no_bound_before_it_is_rounded_either():
-    graph = tg.Graph(y=tg.compute("y", (i,), tg.exp(tg.sqrt(a[i]))))
-    for ends, finite in (((1.0, 4.0), True), ((-4.0, 4.0), False)):
-        made = certify(graph, Schedule(), {}, {"a": ends})
-        assert check_certificate(made)
-        n = max(n for n, s in enumerate(made.steps) if s.rule == "exp")
-        assert np.isfinite(made.steps[n].claim.absolute) is np.bool_(finite)
-    step = made.steps[n]
-    forged = replace(step, claim=replace(step.claim, relative=np.inf, absolute=0.0))
-    checked = check_certificate(replace(made, steps=(*made.steps[:n], forged), nodes=()))
-    assert f"step {n} (exp): its absolute error is too small" in checked.message
+LOST = {
+    "exp": lambda: tg.exp(tg.sqrt(a[i])),
+    "beside an infinity": lambda: tg.sqrt(a[i]) + tg.real(float("inf")),
+    "times an infinity": lambda: tg.sqrt(a[i]) * tg.real(float("inf")),
+    "times 0": lambda: tg.sqrt(a[i]) * 0.0,
+    "the larger one": lambda: tg.maximum(tg.sqrt(a[i]), float("inf")),
+    "folded": lambda: tg.sum(tg.sqrt(a[j]) * 0.0, over=j) + a[i],
+    "multiplied": lambda: tg.prod(tg.sqrt(a[j]), over=j) * a[i],
+    "smallest": lambda: tg.min(tg.sqrt(a[j]), over=j) * a[i],
+    "sign": lambda: tg.select(a[i] < 0.0, -tg.sqrt(a[i]), tg.absolute(tg.sqrt(a[i]))),
+}
+
+
+@pytest.mark.parametrize("name", LOST)
+def test_what_is_computed_of_a_value_without_a_bound_has_none(name):
+    graph = tg.Graph(y=tg.compute("y", (i,), LOST[name]()))
+    made = certify(graph, Schedule(), {}, {"a": (-4.0, 4.0)})
+    assert check_certificate(made, graph, Schedule())
+    bound = made.bound("y")
+    assert bound.absolute == np.inf
+    assert (bound.nan, bound.vacuous) == ("unknown", True)
+    lost = [n for n, s in enumerate(made.steps) if s.args and s.claim.absolute == np.inf]
+    for n in lost[1:]:
+        step = made.steps[n]
+        forged = replace(step, claim=replace(step.claim, absolute=0.0))
+        checked = check_certificate(replace(made, steps=(*made.steps[:n], forged), nodes=()))
+        assert f"step {n} ({step.rule}): its absolute error is too small" in checked.message
 
 
 def test_no_weight_that_may_be_no_number_is_lost_beside_a_zero():
-    """Weights that may be NaN, and values that are 0: on both sides."""
-    params = {"n": 4, "adds": 3, "prods": 1, "formats": "f32", "roundings": "rne",
+    """Weights that may be NaN, and values that are 0; a sum of no terms is 0 whatever they are."""
+    trail = Trail(False)
+    trail.format("f32")
+    params = {"adds": 3, "prods": 1, "formats": "f32", "roundings": "rne",
               "small": "exact", "below": "gradual", "overflow": "inf"}  # fmt: skip
-    share, zero = Claim(0.0, 1.0, 1.0), Claim(0.0, 0.0, 0.0)
-    for given, is_finite in ((share, True), (replace(share, absolute=np.inf), False)):
-        said = FOLDS["weighted"]((given, zero), params, {"f32": F32})
-        held = FOLD_RULES["weighted"]((of(given), of(zero)), Given(params, {"f32": F32}))
-        assert np.isfinite(said.absolute) == np.isfinite(float(held.a)) == is_finite
+    zero = trail.add("given", lo=0.0, hi=0.0)
+    known = trail.add("given", lo=0.0, hi=1.0)
+    lost = trail.add("within", trail.add("unknown"), most=1.0, nonnegative=False, why="")
+    for weight, finite in ((known, True), (lost, False)):
+        assert np.isfinite(trail[trail.add("weighted", weight, zero, n=4, **params)].absolute) == (
+            finite
+        )
+    del params["prods"]
+    assert trail[trail.add("sum", lost, n=0, full=True, **params)].exact
