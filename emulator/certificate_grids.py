@@ -8,7 +8,8 @@ Every number of a format with precision p and least exponent emin is a multiple 
 Sums of such multiples are multiples too, products are of the product, and no rounding leads off a
 grid that is coarser than its format's. A root of a number ≥ 2^g is at least 2^(g/2).
 
-What a program is given (`given`) counts as numbers of the formats they are computed in.
+What a program is given (`given`) counts as numbers of the formats they are computed in; what is
+`unknown` has no bound to lose.
 """
 
 from __future__ import annotations
