@@ -87,8 +87,10 @@ class Grids:
             return max(quantum(self.formats[own]), given[0] if coarse else _NONE)
         if step.rule in _WHOLE:
             return 0.0
-        if step.rule in ("add", "sum"):
+        if step.rule == "add":
             return min(given)
+        if step.rule == "sum" and given[0] < _ANY:
+            return given[0]
         if own:
             terms = () if step.rule in ("ulps", "off") else given  # one alone is not rounded
             return min(quantum(self.formats[own]), *terms, _ANY)

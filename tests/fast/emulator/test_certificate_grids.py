@@ -79,6 +79,14 @@ def test_a_sum_of_terms_that_are_not_rounded_may_underflow():
     refused(forged(certificate, n, (product,), claim), words)
 
 
+def test_a_sum_in_f32_of_what_is_given_may_underflow_in_f16():
+    certificate = made(tg.sum(x, axis=1), {"x": (1e-8, 1e-7)}, HALF)
+    n, total = last(certificate, "round"), last(certificate, "sum")
+    claim = replace(certificate.steps[n].claim, absolute=1e-43)
+    words = f"step {n} (round): it may lose to underflow: step {total} need be no multiple of f16's"
+    refused(forged(certificate, n, None, claim, small="exact"), words)
+
+
 @pytest.mark.parametrize(("rule", "name"), [("sum_exp", "rounded"), ("weighted", "prods")])
 def test_terms_of_a_softmax_are_rounded_before_they_are_added(rule, name):
     v = tg.input("v", (8,))
