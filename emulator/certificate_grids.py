@@ -1,8 +1,8 @@
 """On which grid the numbers of steps lie, for the checker: what a rounding cannot lose.
 
-Defines `Grids`, with `lost_below` and `roundings`. Relies on certificates as data. It knows nothing
-of errors: where a step says that its rounding loses nothing to underflow, it asks whether the
-operand is a multiple of the least number of the format.
+Defines `Grid` and `Grids`, with `lost_below` and `roundings`. Relies on certificates as data. It
+knows nothing of errors: where a step says that its rounding loses nothing to underflow, it asks
+whether the operand is a multiple of the least number of the format.
 
 Every number of a format with precision p and least exponent emin is a multiple of 2^(emin − p + 1).
 Sums of such multiples are multiples too, products are of the product, and no rounding leads off a
@@ -16,13 +16,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
 from tang.emulator.certificate import Certificate, FormatFacts, Step
 
 _ANY: Final = math.inf
-"""On the grid of whatever format: what is given, and what is no finite number but 0."""
+"""On every grid: 0, and what is no finite number."""
 _NONE: Final = -math.inf
 
 _KEPT: Final = ("neg", "abs", "max", "min", "nonpositive", "within", "at_least", "extremum", "hull",
@@ -41,13 +42,25 @@ def quantum(f: FormatFacts) -> int:
     return f.emin - f.p + 1
 
 
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Multiples of 2^g; or, where `given`, of the least number of the format computed in as well.
+
+    On such a grid is a sum of 1/2 and of what a program is given: once it is rounded, the grid is
+    that of the format.
+    """
+
+    g: float
+    given: bool = False
+
+
 class Grids:
-    """The grids of the steps of one certificate, as exponents; cost: linear in the steps."""
+    """The grids of the steps of one certificate; cost: linear in the steps."""
 
     def __init__(self, c: Certificate) -> None:
         self.c = c
         self.formats: Mapping[str, FormatFacts] = {f.name: f for f in c.formats}
-        self.known: list[float] = []
+        self.known: list[Grid] = []
         for step in c.steps:
             self.known.append(self._of(step, dict(step.params)))
 
@@ -75,30 +88,35 @@ class Grids:
 
     # --- what a step gives ------------------------------------------------------------------------
 
-    def _of(self, step: Step, p: Mapping[str, object]) -> float:
-        given = [self.known[a] for a in self._operands(step)]
+    def _of(self, step: Step, p: Mapping[str, object]) -> Grid:
+        x = [self.known[a] for a in self._operands(step)]
         own = self._rounded_to(step)
         if step.rule in ("given", "unknown"):
-            return _ANY
+            return Grid(_ANY, given=True)
         if step.rule == "constant":
-            return _of_constant(str(p["value"]))
-        if step.rule == "round":
-            coarse = p["overflow"] != "saturate" and given[0] < _ANY
-            return max(quantum(self.formats[own]), given[0] if coarse else _NONE)
+            return Grid(_of_constant(str(p["value"])))
         if step.rule in _WHOLE:
-            return 0.0
-        if step.rule == "add":
-            return min(given)
-        if step.rule == "sum" and given[0] < _ANY:
-            return given[0]
+            return Grid(0.0)
         if own:
-            terms = () if step.rule in ("ulps", "off") else given  # one alone is not rounded
-            return min(quantum(self.formats[own]), *terms, _ANY)
+            return Grid(self._rounded(step, p, x, quantum(self.formats[own])))
         if step.rule == "floor":
-            return max(given[0], 0.0)
-        if self._is_kept(step):
-            return min(given)
-        return sum(given) if step.rule == "mul" and all(map(math.isfinite, given)) else _NONE
+            return Grid(0.0 if x[0].given else max(x[0].g, 0.0))
+        if step.rule == "add" or self._is_kept(step):
+            return Grid(min(v.g for v in x), any(v.given for v in x))
+        exact = step.rule == "mul" and not any(v.given or math.isinf(v.g) for v in x)
+        return Grid(sum(v.g for v in x) if exact else _NONE)
+
+    @staticmethod
+    def _rounded(step: Step, p: Mapping[str, object], x: list[Grid], least: float) -> float:
+        """The grid after roundings to a format whose least number is 2^least."""
+        if step.rule in ("ulps", "off"):
+            return least
+        if step.rule == "round":
+            finer = x[0].given or p["overflow"] == "saturate"
+            return least if finer else max(least, x[0].g)
+        if step.rule == "sum" and not x[0].given:
+            return x[0].g
+        return min(least, *(v.g for v in x))  # one term alone is not rounded
 
     def _operands(self, step: Step) -> list[int]:
         """The operands of which a value is made: no condition, no 1 as a factor."""
@@ -150,13 +168,13 @@ class Grids:
         if step.rule != "sqrt":
             return self._off_grid(operand, f)
         of = self.known[step.args[0]]
-        least = quantum(f) if of == _ANY else of
+        least = min(quantum(f), of.g) if of.given else of.g
         if least >= 2 * f.emin:
             return ""
         return f"the root in step {operand} may be below the normal numbers of {f.name}"
 
     def _off_grid(self, operand: int, f: FormatFacts) -> str:
-        if self.known[operand] >= quantum(f):
+        if self.known[operand].g >= quantum(f):
             return ""
         return f"step {operand} need be no multiple of {f.name}'s least number"
 

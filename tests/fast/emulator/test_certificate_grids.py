@@ -87,6 +87,15 @@ def test_a_sum_in_f32_of_what_is_given_may_underflow_in_f16():
     refused(forged(certificate, n, None, claim, small="exact"), words)
 
 
+def test_half_more_than_what_is_given_is_rounded_to_the_format_and_no_coarser():
+    """a + 1/2 and −1/2 of it in f32: numbers of f32, which f16 may lose."""
+    certificate = made(tg.compute("y", (i,), a[i] + 0.5 + -0.5), {"a": (-1e-7, 1e-7)}, HALF)
+    n, add = last(certificate, "round"), last(certificate, "add")
+    claim = replace(certificate.steps[n].claim, absolute=1e-43)
+    words = f"step {n} (round): it may lose to underflow: step {add} need be no multiple of f16's"
+    refused(forged(certificate, n, (add,), claim, small="exact"), words)
+
+
 @pytest.mark.parametrize(("rule", "name"), [("sum_exp", "rounded"), ("weighted", "prods")])
 def test_terms_of_a_softmax_are_rounded_before_they_are_added(rule, name):
     v = tg.input("v", (8,))
@@ -137,7 +146,7 @@ def rounded(arg, format="f32", overflow="inf"):
 
 def grid(*steps):
     c = Certificate(strength="range", graph="", schedule="", formats=(WIDE, NARROW), steps=steps)
-    return Grids(c).known[-1]
+    return Grids(c).known[-1].g
 
 
 def test_the_grid_of_a_rounding_is_the_coarser_one_of_operand_and_format():
@@ -157,6 +166,11 @@ def test_the_grid_of_a_constant_is_its_last_bit():
 
 def test_sums_keep_the_finer_grid_products_add_and_functions_have_none():
     given = step("given", lo=-1.0, hi=1.0)
+    half = step("constant", value="1/2")
+    assert grid(given, half, step("add", 0, 1)) == -1
+    assert grid(given, half, step("add", 0, 1), rounded(2)) == -149
+    assert grid(given, half, step("hull", 0, 1), rounded(2, "f16")) == -24
+    assert grid(given, half, step("add", 0, 1), step("floor", 2)) == 0
     both = (given, rounded(0), rounded(0, "f16"))
     assert grid(*both, step("add", 1, 2)) == -149
     assert grid(*both, step("add", 2, 2)) == -24
