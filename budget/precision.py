@@ -15,6 +15,7 @@ from tang.budget.presets import preset
 from tang.budget.scale_data import Precise, precise_from_json
 from tang.budget.scales import scaled
 from tang.errors import ScheduleError
+from tang.ir.given import shown
 from tang.ir.graph import Graph
 from tang.kernel.schedule import Schedule, check_schedule
 from tang.schedule import schedule_auto
@@ -64,7 +65,7 @@ def precise_from(value: object, graph: Graph) -> Precise:
         return _of_file(value)
     if not isinstance(value, str):
         raise ScheduleError(
-            f"a precision is a preset, JSON or a Schedule, not {repr(value)[:60]}: take a preset, "
+            f"a precision is a preset, JSON or a Schedule, not {shown(value)}: take a preset, "
             'as in "bf16"'
         )
     if value.lstrip().startswith("{"):

@@ -28,7 +28,7 @@ from tang.budget.scales import names_in_files
 from tang.emulator.budget import Budgets, budgets_from
 from tang.errors import BudgetError, GraphError
 from tang.ir.bind import bind, infer_sizes, known_sizes
-from tang.ir.given import flag
+from tang.ir.given import flag, shown
 from tang.ir.graph import Graph
 from tang.ir.validate import validate
 from tang.ir.view import Ref
@@ -104,7 +104,7 @@ def case_of(graph: Graph, precision: object, question: Question) -> Case:
     validate(graph)
     if not isinstance(question, Question):
         raise BudgetError(
-            f"what is asked is a tang.budget.Question(budget=…), not {repr(question)[:60]}"
+            f"what is asked is a tang.budget.Question(budget=…), not {shown(question)}"
         )
     for name in _FLAGS:
         flag(getattr(question, name), name, BudgetError)

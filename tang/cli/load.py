@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from tang.errors import GraphError, TangError
 from tang.ir import from_json
+from tang.ir.given import shown
 from tang.ir.graph import Graph
 
 if TYPE_CHECKING:
@@ -102,9 +103,9 @@ def parse_sizes(texts: Iterable[str], graphs: Iterable[Graph]) -> dict[str, int]
     for text in texts:
         symbol, _, number = text.partition("=")
         if not symbol or not number.isdecimal() or len(number) > _DIGITS:
-            shown = repr(text)[:60]
             raise UsageError(
-                f"--size takes SYMBOL=NUMBER, as in seq=16, at most {_DIGITS} digits, not {shown}"
+                f"--size takes SYMBOL=NUMBER, as in seq=16, at most {_DIGITS} digits, "
+                f"not {shown(text)}"
             )
         if symbol in sizes:
             raise UsageError(f"--size {symbol} is given twice: give it once")

@@ -44,7 +44,7 @@ def bind(graph: Graph, sizes: Mapping[str, int]) -> Graph:
 def checked_sizes(sizes: object) -> dict[str, int]:
     """Sizes by symbol, once they are known to be whole numbers ≥ 0; else GraphError."""
     if not isinstance(sizes, Mapping):
-        raise GraphError(f"sizes are numbers by symbol, as in {{'n': 16}}, not {repr(sizes)[:60]}")
+        raise GraphError(f"sizes are numbers by symbol, as in {{'n': 16}}, not {shown(sizes)}")
     return {s: _size(s, n) for s, n in sizes.items()}
 
 

@@ -15,6 +15,7 @@ from fractions import Fraction
 from typing import Final
 
 from tang.errors import FormatError
+from tang.ir.given import shown
 
 SPECIALS: Final = ("ieee", "fn", "fnuz", "none")
 """ieee: infinities and NaN in an exponent of their own; fn: no infinity, NaN is all ones; fnuz: no
@@ -168,7 +169,7 @@ def custom_format(
     if not isinstance(specials, str) or specials not in SPECIALS:
         raise FormatError(f"{name}: unknown specials {specials!r}: one of {', '.join(SPECIALS)}")
     if not 1 <= p <= 53:
-        raise FormatError(f"{name}: p must be 1 … 53, not {p}")
+        raise FormatError(f"{name}: p must be 1 … 53, not {shown(p)}")
     if specials == "ieee" and p < 2:
         raise FormatError(f"{name}: p = 1 leaves no bit that tells NaN from infinity")
     emax = _top_exponent(name, Fraction(largest))
@@ -188,15 +189,14 @@ def custom_format(
 def _check_kinds(name: object, wholes: dict[str, object], largest: object) -> None:
     """A text, integers and a finite number: nothing is rounded to what a part may be."""
     if not isinstance(name, str) or not name:
-        raise FormatError(f"name: the name of a format is a text, not {repr(name)[:60]}")
+        raise FormatError(f"name: the name of a format is a text, not {shown(name)}")
     for part, value in wholes.items():
         if type(value) is not int:
-            shown = repr(value)[:60]
-            raise FormatError(f"{name}: {part}: expected an integer, not {shown}: write one, as 4")
+            found = shown(value)
+            raise FormatError(f"{name}: {part}: expected an integer, not {found}: write one, as 4")
     finite = isinstance(largest, float) and math.isfinite(largest)
     if type(largest) is not int and not isinstance(largest, Fraction) and not finite:
-        shown = repr(largest)[:60]
-        raise FormatError(f"{name}: largest: expected a finite number, not {shown}")
+        raise FormatError(f"{name}: largest: expected a finite number, not {shown(largest)}")
 
 
 def _top_exponent(name: str, largest: Fraction) -> int:

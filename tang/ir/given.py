@@ -38,11 +38,11 @@ def one_of(value: object, known: Collection[str], what: str, error: type[TangErr
     """The value, when it is one of these words."""
     if isinstance(value, str) and value in known:
         return value
-    raise error(f"{what} is one of {', '.join(known)}, not {repr(value)[:60]}")
+    raise error(f"{what} is one of {', '.join(known)}, not {shown(value)}")
 
 
 def flag(value: object, what: str, error: type[TangError]) -> bool:
     """The value, when it is true or false."""
     if isinstance(value, bool | np.bool_):
         return bool(value)
-    raise error(f"{what} is True or False, not {repr(value)[:60]}")
+    raise error(f"{what} is True or False, not {shown(value)}")

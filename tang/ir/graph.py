@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from tang.errors import GraphError
 from tang.ir.expr import Expr, Sort, walk
 from tang.ir.extent import Poly, poly
+from tang.ir.given import shown
 from tang.ir.monoid import Component, Monoid
 from tang.ir.view import Affine, Read, Ref
 
@@ -192,7 +193,7 @@ def require_graph(value: object) -> Graph:
     if isinstance(value, Graph):
         return value
     raise GraphError(
-        f"a program must be a Graph, not {type(value).__name__} {repr(value)[:60]}: "
+        f"a program must be a Graph, not {type(value).__name__} {shown(value)}: "
         f"build one with tang.Graph(name=tensor), or read its JSON with tang.ir.from_json"
     )
 

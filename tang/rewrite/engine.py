@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tang.errors import GraphError, RewriteError, TangBugError
+from tang.ir.given import shown
 from tang.ir.graph import Comprehension, Graph, reads_of
 from tang.ir.validate import validate
 from tang.rewrite.local import Checker, application
@@ -202,5 +203,5 @@ def rule_names(rules: object) -> tuple[str, ...]:
     names = tuple(rules) if isinstance(rules, Iterable) else (rules,)
     for name in names:
         if not isinstance(name, str):
-            raise GraphError(f"rules are a sequence of names, and {repr(name)[:60]} is none")
+            raise GraphError(f"rules are a sequence of names, and {shown(name)} is none")
     return names

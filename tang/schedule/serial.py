@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from tang.errors import FormatError, ScheduleError
 from tang.ir.format import SPECIALS, Format, custom_format
+from tang.ir.given import shown
 from tang.ir.parse import first_repeated
 from tang.kernel.ir import Type
 from tang.kernel.narrow import NARROW, OVERFLOWS, ROUNDINGS, refusal
@@ -164,29 +165,28 @@ def format_from_json(value: object, where: str) -> Type | Format:
 
 def _text(value: object, where: str, example: str) -> str:
     if not isinstance(value, str) or not value:
-        raise ScheduleError(f"{where}: expected a text, as {example!r}, not {repr(value)[:60]}")
+        raise ScheduleError(f"{where}: expected a text, as {example!r}, not {shown(value)}")
     return value
 
 
 def _whole(value: object, where: str, example: int) -> int:
     """An integer as it is written: no number is rounded to one, and true is none."""
     if isinstance(value, bool) or not isinstance(value, int):
-        shown = repr(value)[:60]
-        raise ScheduleError(f"{where}: expected an integer, as {example}, not {shown}")
+        raise ScheduleError(f"{where}: expected an integer, as {example}, not {shown(value)}")
     return value
 
 
 def _rational(value: object, where: str) -> Fraction:
     """An exact number that some format may have; no power of ten is written out that none has."""
-    shown = repr(value)[:60]
+    given = shown(value)
     if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise ScheduleError(f"{where}: expected a number, as 240 or '480/2', not {shown}")
+        raise ScheduleError(f"{where}: expected a number, as 240 or '480/2', not {given}")
     if isinstance(value, str) and _POWER.search(value):
-        raise ScheduleError(f"{where}: {shown} is beyond every format")
+        raise ScheduleError(f"{where}: {given} is beyond every format")
     try:
         return Fraction(value)
     except (ValueError, ArithmeticError) as e:
-        raise ScheduleError(f"{where}: expected a number, as 240 or '480/2', not {shown}") from e
+        raise ScheduleError(f"{where}: expected a number, as 240 or '480/2', not {given}") from e
 
 
 def _custom(fields: dict[str, Any], where: str) -> Format:
