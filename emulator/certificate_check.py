@@ -208,9 +208,7 @@ def _check_step(
     return of(step.claim)
 
 
-def _is_unbounded(
-    rule: str, operands: tuple[Value, ...], params: Mapping[str, Parameter]
-) -> bool:  # fmt: skip
+def _is_unbounded(rule: str, operands: tuple[Value, ...], params: Mapping[str, Parameter]) -> bool:
     """Whether an operand without a bound, which may have been no number, leaves the result none.
 
     Not where one of finitely many outcomes is decided, and not where nothing is folded.

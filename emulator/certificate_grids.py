@@ -27,8 +27,8 @@ _ANY: Final = math.inf
 _NONE: Final = -math.inf
 
 _KEPT: Final = ("neg", "abs", "max", "min", "nonpositive", "within", "at_least", "extremum", "hull",
-                "worse", "jump", "off", "floor", "select", "mul")  # fmt: skip
-"""Rules that give one of their operands, or its size, sign or whole part; `mul` only by ±1."""
+                "worse", "jump", "off", "floor", "select")  # fmt: skip
+"""Rules that give one of their operands, or its size, sign or whole part; so does `mul` by ±1."""
 _WHOLE: Final = ("to_index", "integer", "count", "winner", "compare", "isnan", "not", "logic",
                  "any_of")  # fmt: skip
 _ADDING: Final = {"sum": 0, "scan": 1}
@@ -116,7 +116,8 @@ class Grids:
             return least if finer else max(least, x[0].g)
         if step.rule == "sum" and not x[0].given:
             return x[0].g
-        return min(least, *(v.g for v in x))  # one term alone is not rounded
+        alone = 0.0 if step.rule == "prod" else _ANY  # the product of nothing is 1
+        return min(least, alone, *(v.g for v in x))  # nor is one term alone rounded
 
     def _operands(self, step: Step) -> list[int]:
         """The operands of which a value is made: no condition, no 1 as a factor."""

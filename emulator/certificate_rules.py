@@ -139,8 +139,6 @@ def added(x: tuple[Value, ...], p: Given) -> Value:
 def _product_errors(a: Value, b: Value) -> tuple[Ball, Ball]:
     """(x + d)(y + e) − xy with |d| ≤ r·T + a on both sides."""
     r = a.r + b.r + mul(a.r, b.r)
-    if not (a.a < INFINITE and b.a < INFINITE):
-        return r, INFINITE
     cross = mul(a.a, b.top, 1 + b.r) + mul(b.a, a.top, 1 + a.r) + mul(a.a, b.a)
     return r, cross
 
@@ -290,7 +288,7 @@ def _lipschitz(
     special, extra = outcomes(op, (c,))
     if c.empty:
         return _with(nothing(special), extra)
-    a = least((mul(c.error, slope), widest)) if c.a < INFINITE else INFINITE
+    a = least((mul(c.error, slope), widest))
     return _with(value(*ends, ZERO, a, special=special), extra)
 
 
@@ -337,8 +335,6 @@ def direction(x: tuple[Value, ...], p: Given) -> Value:
     if z.lo > 0 and not exact and not y.special and not z.special:
         turned = div(arb.pi() / 2 * (y.error + z.error), z.lo)
         a = turned if turned < arb.pi() / 2 else a
-    if not (y.a < INFINITE and z.a < INFINITE):
-        a = INFINITE
     half = arb.pi() / 2 if z.lo > 0 and not z.special else arb.pi()
     return value(-half, half, ZERO, a, special=special)
 

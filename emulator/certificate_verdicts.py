@@ -41,7 +41,7 @@ def wrong_format(g: Grids, b: NodeBound) -> str:
     """Why the numbers of a result cannot be stored in its format; "" where they can.
 
     They are rounded to that format, or to a narrower one in which some result or an input is
-    stored: then they may be copies of that, which no other format would hold back.
+    stored: then they may be copies of that. Of results that no step rounds nothing is asked.
     """
     if b.format not in ("", *g.formats):
         return f"unknown format {b.format!r}"

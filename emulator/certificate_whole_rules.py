@@ -34,11 +34,10 @@ def _truth(lo: float, hi: float, error: Ball) -> Value:
 
 def comparison(x: tuple[Value, ...], p: Given) -> Value:
     a, b = x
-    op = p.text("op")
-    found = set(compared(op, a, b))
     if not (a.a < INFINITE and b.a < INFINITE):
         return _truth(0.0, 1.0, ONE)
-    flips = False
+    op, flips = p.text("op"), False
+    found = set(compared(op, a, b))
     if not (a.empty or b.empty):
         low, high, slack = a.lo - b.hi, a.hi - b.lo, a.error + b.error
         flips = not (slack == 0 or low > slack or high < -slack)

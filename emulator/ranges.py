@@ -64,11 +64,16 @@ DECIDING: Final = ("compare", "isnan", "to_index", "winner")
 """Rules whose outcomes have bounds whatever their operands are."""
 
 
+def is_lost(c: Claim) -> bool:
+    """Whether nothing is promised of a value."""
+    return math.isinf(c.absolute)
+
+
 def stays_lost(rule: str, x: tuple[Claim, ...], p: Params) -> bool:
     """Whether nothing can be promised of a result: an operand has no bound, and may be NaN."""
     if rule in DECIDING or p.get("n") == 0:
         return False
-    return any(math.isinf(c.absolute) for c in x)
+    return any(map(is_lost, x))
 
 
 def number(p: Params, name: str) -> float:
@@ -198,8 +203,6 @@ def product_errors(a: Claim, b: Claim) -> tuple[float, float]:
     """Relative and absolute error of a product."""
     r = compound((a.relative, 1), (b.relative, 1)) if a.relative and b.relative else 0.0
     r = r or max(a.relative, b.relative)
-    if math.isinf(a.absolute) or math.isinf(b.absolute):
-        return r, INF  # 0 times what may overflow is no 0
     absolute = plus(
         times(a.absolute, b.top, plus(1.0, b.relative)),
         times(b.absolute, a.top, plus(1.0, a.relative)),
@@ -314,9 +317,7 @@ def _bounded(c: Claim, ends: tuple[float, float], slope: float, most: float, op:
     if c.empty:
         return _extended(nothing(special), extra)
     a = min(times(c.error, slope), most)
-    return _extended(
-        claim(ends, (0.0, INF if math.isinf(c.absolute) else a), special=special), extra
-    )
+    return _extended(claim(ends, (0.0, a), special=special), extra)
 
 
 def _sin(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:
@@ -357,8 +358,6 @@ def _atan2(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:
     if z.lo > 0 and not ((y.exact and z.exact) or y.special or z.special):
         turned = over(times(up(math.pi / 2), plus(y.error, z.error)), z.lo)
         a = min(a, turned) if turned < math.pi / 2 else a
-    if math.isinf(y.absolute) or math.isinf(z.absolute):
-        a = INF
     half = math.pi / 2 if z.lo > 0 and not z.special else math.pi
     return claim((-half, half), (0.0, up(a)), special=special)
 

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Final
 
 from tang.emulator.certificate import Claim
-from tang.emulator.ranges import Facts, Params, Rule
+from tang.emulator.ranges import Facts, Params, Rule, is_lost
 from tang.emulator.ranges_numbers import (
     INF,
     plus,
@@ -31,20 +31,16 @@ from tang.emulator.ranges_specials import comparisons
 _LOW, _HIGH = -(2.0**31), 2.0**31 - 1
 
 
-def _lost(c: Claim) -> bool:
-    """Whether nothing is promised of a value."""
-    return math.isinf(c.absolute)
-
-
 def _compare(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:
     """lt or eq: 0 or 1, with error 1 where rounding may decide otherwise."""
+    if any(map(is_lost, x)):
+        return whole(0.0, 1.0, 1.0)
     a, b = x
     slack = plus(a.error, b.error)
     least, most = a.lo - b.hi, a.hi - b.lo
     finite = not (a.empty or b.empty)
-    lost = any(_lost(c) for c in x)
-    flips = lost or (finite and slack > 0 and least <= slack and most >= -slack)
-    outcomes = set(comparisons(str(p["op"]), a, b)) | ({0.0, 1.0} if lost else set())
+    flips = finite and slack > 0 and least <= slack and most >= -slack
+    outcomes = set(comparisons(str(p["op"]), a, b))
     if finite:
         yes = most < 0 if p["op"] == "lt" else least == most == 0
         no = least >= 0 if p["op"] == "lt" else least > 0 or most < 0
@@ -54,7 +50,7 @@ def _compare(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:
 
 def _isnan(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:
     (c,) = x
-    if _lost(c):
+    if is_lost(c):
         return whole(0.0, 1.0, 1.0)
     may = "nan" in c.special
     sure = may and c.empty and len(c.special) == 1
@@ -88,7 +84,7 @@ def _floor(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:
 def _to_index(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:
     """Floored and saturated at 32 bits; NaN is −1. What is computed may lie beyond exact ends."""
     c = _floor(x, p, f)
-    if _lost(c):
+    if is_lost(c):
         return whole(_LOW, _HIGH, _HIGH - _LOW)
     ends = [] if c.empty else [_saturated(c.lo), _saturated(c.hi)]
     ends += [{"nan": -1.0, "inf": _HIGH, "-inf": _LOW}[s] for s in c.special]

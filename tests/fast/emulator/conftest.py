@@ -11,6 +11,7 @@ _HELPERS = {
     "certified": "certified.py",
     "certified_programs": "certified_programs.py",
     "tampering": "tampering.py",
+    "forging": "forging.py",
 }
 
 for _name, _file in _HELPERS.items():

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from forging import last, made, refused, with_step
 
 import tang as tg
-from tang.emulator import certify, check_certificate
+from tang.emulator import check_certificate
 from tang.emulator.certificate import Certificate, Claim, FormatFacts, Step
 from tang.emulator.certificate_grids import Grids
 from tang.kernel.ir import BF16, F16, F32
@@ -20,34 +21,6 @@ HALF = Schedule(default=NodeSchedule(storage=F16, accumulate=F32))
 SMALL = {"x": (1e-30, 2e-30), "z": (1e-30, 2e-30)}
 
 
-def made(result, ranges, schedule=None, **options):
-    """An honest certificate, which is accepted."""
-    found = certify(tg.Graph(y=result), schedule or Schedule(), {}, ranges, **options)
-    checked = check_certificate(found)
-    assert checked, checked.message
-    return found
-
-
-def last(certificate, rule):
-    return max(n for n, s in enumerate(certificate.steps) if s.rule == rule)
-
-
-def forged(certificate, at, args=None, claim=None, **params):
-    """The certificate up to a step, which has another operand, parameter or claim, without rows."""
-    step = certificate.steps[at]
-    assert set(params) <= {name for name, _ in step.params}
-    given = tuple((name, params.get(name, v)) for name, v in step.params)
-    step = replace(step, args=args or step.args, params=given, claim=claim or step.claim)
-    return replace(certificate, steps=(*certificate.steps[:at], step), nodes=())
-
-
-def refused(certificate, *words):
-    checked = check_certificate(certificate)
-    assert not checked
-    for w in words:
-        assert w in checked.message, checked.message
-
-
 # --- underflow ------------------------------------------------------------------------------------
 
 
@@ -57,7 +30,7 @@ def test_only_sums_and_roots_of_numbers_of_the_format_lose_nothing_to_underflow(
     for body in (a[i] * a[i], a[i] * 0.5, tg.recip(a[i]), tg.exp(a[i])):
         certificate = made(tg.compute("y", (i,), body), {"a": (1e-20, 1.0)})
         n = next(n for n, s in enumerate(certificate.steps) if s.rule in ("round", "ulps"))
-        refused(forged(certificate, n, small="exact"), f"step {n} (", "lose")
+        refused(with_step(certificate, n, small="exact"), f"step {n} (", "lose")
 
 
 def test_a_sum_of_numbers_of_a_finer_format_may_underflow():
@@ -66,7 +39,7 @@ def test_a_sum_of_numbers_of_a_finer_format_may_underflow():
     n, add = last(certificate, "round"), last(certificate, "add")
     claim = replace(certificate.steps[n].claim, absolute=1e-43)
     refused(
-        forged(certificate, n, (add,), claim, small="exact"),
+        with_step(certificate, n, claim, (add,), small="exact"),
         f"step {n} (round): it may lose to underflow: step {add} need be no multiple of f16's",
     )
 
@@ -76,7 +49,7 @@ def test_a_sum_of_terms_that_are_not_rounded_may_underflow():
     n, product = last(certificate, "sum"), last(certificate, "mul")
     claim = replace(certificate.steps[n].claim, absolute=0.0)
     words = f"step {n} (sum): it may lose to underflow: step {product} need be no multiple of f32's"
-    refused(forged(certificate, n, (product,), claim), words)
+    refused(with_step(certificate, n, claim, (product,)), words)
 
 
 def test_a_sum_in_f32_of_what_is_given_may_underflow_in_f16():
@@ -84,7 +57,7 @@ def test_a_sum_in_f32_of_what_is_given_may_underflow_in_f16():
     n, total = last(certificate, "round"), last(certificate, "sum")
     claim = replace(certificate.steps[n].claim, absolute=1e-43)
     words = f"step {n} (round): it may lose to underflow: step {total} need be no multiple of f16's"
-    refused(forged(certificate, n, None, claim, small="exact"), words)
+    refused(with_step(certificate, n, claim, small="exact"), words)
 
 
 def test_half_more_than_what_is_given_is_rounded_to_the_format_and_no_coarser():
@@ -93,7 +66,7 @@ def test_half_more_than_what_is_given_is_rounded_to_the_format_and_no_coarser():
     n, add = last(certificate, "round"), last(certificate, "add")
     claim = replace(certificate.steps[n].claim, absolute=1e-43)
     words = f"step {n} (round): it may lose to underflow: step {add} need be no multiple of f16's"
-    refused(forged(certificate, n, (add,), claim, small="exact"), words)
+    refused(with_step(certificate, n, claim, (add,), small="exact"), words)
 
 
 @pytest.mark.parametrize(("rule", "name"), [("sum_exp", "rounded"), ("weighted", "prods")])
@@ -104,9 +77,9 @@ def test_terms_of_a_softmax_are_rounded_before_they_are_added(rule, name):
     certificate = made(y, {"x": (-3.0, 3.0), "v": (-1.0, 1.0)})
     n = last(certificate, rule)
     wide = replace(certificate.steps[n].claim, relative=0.5)
-    assert check_certificate(forged(certificate, n, claim=wide))
+    assert check_certificate(with_step(certificate, n, claim=wide))
     words = f"step {n} ({rule}): it may lose to underflow: its terms are not rounded"
-    refused(forged(certificate, n, claim=wide, **{name: 0}), words)
+    refused(with_step(certificate, n, claim=wide, **{name: 0}), words)
 
 
 @pytest.mark.parametrize("schedule", [
@@ -144,8 +117,9 @@ def rounded(arg, format="f32", overflow="inf"):
     return step("round", arg, format=format, rounding="rne", small="gradual", overflow=overflow)
 
 
-def grid(*steps):
-    c = Certificate(strength="range", graph="", schedule="", formats=(WIDE, NARROW), steps=steps)
+def grid(*steps, own=WIDE):
+    formats = (WIDE, NARROW) if own is WIDE else (own,)
+    c = Certificate(strength="range", graph="", schedule="", formats=formats, steps=steps)
     return Grids(c).known[-1].g
 
 
@@ -179,6 +153,9 @@ def test_sums_keep_the_finer_grid_products_add_and_functions_have_none():
     assert grid(*both, step("select", 0, 2, 2)) == -24
     assert grid(*both, step("max", 1, 2)) == -149
     assert grid(*both, step("floor", 1)) == 0
+    assert grid(step("constant", value="8"), step("prod", 0, n=0, formats="f32")) == -149
+    coarse = FormatFacts("big", 3, 4, 448.0)
+    assert grid(step("constant", value="8"), step("prod", 0, n=0, formats="big"), own=coarse) == 0
     one = step("constant", claim=Claim(-1.0, -1.0, 1.0), value="-1")
     assert grid(*both, one, step("mul", 3, 2)) == -24
     for rule in ("sqrt", "recip", "exp", "sin", "square"):

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from forging import last, made, refused, with_step
 
 import tang as tg
-from tang.emulator import certify, check_certificate
+from tang.emulator import check_certificate
 from tang.emulator.certificate import Claim
 from tang.kernel.ir import BF16, F16, F32, F64
 from tang.kernel.narrow import E2M1, E4M3FN
@@ -18,37 +19,8 @@ a, x = tg.input("a", (4,)), tg.input("x", (4, 8))
 SATURATING = Schedule(default=NodeSchedule(storage=E4M3FN, accumulate=F32))
 
 
-def made(result, ranges, schedule=None, **options):
-    """An honest certificate, which is accepted."""
-    graph = tg.Graph(y=result)
-    found = certify(graph, schedule or Schedule(), {}, ranges, **options)
-    checked = check_certificate(found)
-    assert checked, checked.message
-    return found
-
-
 def tripled(**options):
     return made(tg.compute("y", (i,), a[i] * 3.0), {"a": (-400.0, 400.0)}, **options)
-
-
-def with_step(certificate, at, /, claim=None, **params):
-    """The certificate up to a step, with other parameters of it and another claim, without rows."""
-    step = certificate.steps[at]
-    assert set(params) <= {name for name, _ in step.params}
-    given = tuple((name, params.get(name, v)) for name, v in step.params)
-    forged = replace(step, params=given, claim=claim or step.claim)
-    return replace(certificate, steps=(*certificate.steps[:at], forged), nodes=())
-
-
-def last(certificate, rule):
-    return max(n for n, s in enumerate(certificate.steps) if s.rule == rule)
-
-
-def refused(certificate, *words):
-    checked = check_certificate(certificate)
-    assert not checked
-    for w in words:
-        assert w in checked.message, checked.message
 
 
 # --- parameters -----------------------------------------------------------------------------------
