@@ -11,6 +11,7 @@ import math
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Final
 
 import flint
@@ -36,7 +37,7 @@ from tang.emulator.certificate_constants import (
     wrong_math,
 )
 from tang.emulator.certificate_fold_rules import FOLD_RULES
-from tang.emulator.certificate_grids import Grids
+from tang.emulator.certificate_grids import Grids, is_number_of
 from tang.emulator.certificate_parameters import wrong_parameter
 from tang.emulator.certificate_program import differs
 from tang.emulator.certificate_rules import RULES
@@ -161,6 +162,8 @@ def _check_format(f: FormatFacts) -> None:
     _require(known in (None, facts), f"format {f.name}: it is {known}, not {facts}")
     sane = 1 <= f.p <= 53 and -1022 <= f.emin <= 1023 and 0 < f.largest < math.inf
     _require(sane, f"format {f.name}: {facts} is no format")
+    own = is_number_of(f, Fraction(f.largest))
+    _require(own, f"format {f.name}: {f.largest!r} is none of its numbers")
 
 
 def _check_constants(c: Certificate) -> None:

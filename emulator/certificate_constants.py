@@ -38,10 +38,14 @@ _PARTS: Final = ("u", "eta", "largest")
 _QUOTIENTS: Final = ("weighted_mean", "welford_mean", "welford_m2")
 """Rules that divide, and take what a quotient is off by as a parameter."""
 _STEPS: Final[Mapping[str, tuple[str, ...]]] = {
-    "exp": ("exp",), "exp2": ("exp",), "log": ("log",), "log2": ("log",), "cos": ("sin",),
+    "exp2": ("exp",),
+    "log2": ("log",),
+    "cos": ("sin",),
     "div": ("mul", "recip"),
-}  # fmt: skip
+}
 """Function → the rules of what it computes, where they have another name."""
+_BASES: Final = {"exp": "e", "exp2": "2", "log": "e", "log2": "2"}
+"""Function → the parameter `base` of its rule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +173,8 @@ def unlisted(c: Certificate, step: Step, params: Mapping[str, Parameter]) -> str
         if name not in params:
             continue
         fit = [(k, p) for k, p in known if k.value == params[name] and p.kind == kind]
+        if name == "ulp" and step.rule not in ("ulps", "off"):
+            fit = _no_less(fit, known)
         if not any(_is_meant(c, step, params, name, k, p) for k, p in fit) and not (
             name == "by" and _is_flushed(c, params)
         ):
@@ -177,6 +183,21 @@ def unlisted(c: Certificate, step: Step, params: Mapping[str, Parameter]) -> str
     if step.rule in _QUOTIENTS and "quotient" not in params and _inexact(c, params):
         return f"quotients are inexact in math=\"{c.math}\": it has no parameter 'quotient'"
     return ""
+
+
+def _no_less(
+    fit: list[tuple[Constant, _Promise]], known: list[tuple[Constant, _Promise]]
+) -> list[tuple[Constant, _Promise]]:
+    """The constants that are no smaller than one of the other way to compute an exponential."""
+    other = {"exp": "exp2", "exp2": "exp"}
+
+    def holds(k: Constant, p: _Promise) -> bool:
+        return any(
+            q.op == other.get(p.op) and q.format == p.format and q.kind == p.kind
+            and k.value >= m.value for m, q in known
+        )  # fmt: skip
+
+    return [(k, p) for k, p in fit if holds(k, p)]
 
 
 def _is_meant(
@@ -190,7 +211,9 @@ def _is_meant(
         return False
     if step.rule not in ("ulps", "off"):
         return p.op in ("exp", "exp2")
-    return k.name == params["constant"] and c.steps[step.args[0]].rule in _STEPS.get(p.op, (p.op,))
+    of = c.steps[step.args[0]]
+    same = of.rule in _STEPS.get(p.op, (p.op,)) and dict(of.params).get("base") == _BASES.get(p.op)
+    return k.name == params["constant"] and same
 
 
 def _is_flushed(c: Certificate, params: Mapping[str, Parameter]) -> bool:

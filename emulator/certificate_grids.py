@@ -1,6 +1,6 @@
 """On which grid the numbers of steps lie, for the checker: what a rounding cannot lose.
 
-Defines `Grid` and `Grids`, with `lost_below` and `roundings`. Relies on certificates as data. It
+Defines `Grid` and `Grids`, with `lost_below` and `sources`. Relies on certificates as data. It
 knows nothing of errors: where a step says that its rounding loses nothing to underflow, it asks
 whether the operand is a multiple of the least number of the format.
 
@@ -29,17 +29,24 @@ _NONE: Final = -math.inf
 _KEPT: Final = ("neg", "abs", "max", "min", "nonpositive", "within", "at_least", "extremum", "hull",
                 "worse", "jump", "off", "floor", "select")  # fmt: skip
 """Rules that give one of their operands, or its size, sign or whole part; so does `mul` by ±1."""
-_WHOLE: Final = ("to_index", "integer", "count", "winner", "compare", "isnan", "not", "logic",
+WHOLE: Final = ("to_index", "integer", "count", "winner", "compare", "isnan", "not", "logic",
                  "any_of")  # fmt: skip
 _ADDING: Final = {"sum": 0, "scan": 1}
 """Fold → which of its operands it adds as they are."""
-_ROUNDED_FIRST: Final = {"sum_exp": "rounded", "weighted": "prods"}
-"""Fold → the parameter that says how often its terms are rounded before they are added."""
 
 
 def quantum(f: FormatFacts) -> int:
     """g, where 2^g is the least positive number of a format."""
     return f.emin - f.p + 1
+
+
+def is_number_of(f: FormatFacts, x: Fraction) -> bool:
+    """Whether a number is one of a format's: 0, or 2^g times an odd number of at most p bits."""
+    g = _grid_of(x)
+    if math.isinf(g):
+        return g == _ANY
+    odd = abs(x) / Fraction(2) ** int(g)
+    return g >= quantum(f) and odd < 2**f.p and abs(x) <= Fraction(f.largest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +79,8 @@ class Grids:
                 return f"step {n} ({step.rule}): it may lose to underflow: {why}"
         return ""
 
-    def roundings(self, step: int) -> Iterator[tuple[int, str]]:
-        """The steps that round the numbers of a step last, and to which format."""
+    def sources(self, step: int) -> Iterator[tuple[int, str]]:
+        """The steps of which the numbers of a step are copies, and to which format they round."""
         seen, stack = set(), [step]
         while stack:
             n = stack.pop()
@@ -85,6 +92,8 @@ class Grids:
                 yield n, format
             elif self._is_kept(self.c.steps[n]):
                 stack.extend(self._operands(self.c.steps[n]))
+            else:
+                yield n, ""
 
     # --- what a step gives ------------------------------------------------------------------------
 
@@ -95,7 +104,7 @@ class Grids:
             return Grid(_ANY, given=True)
         if step.rule == "constant":
             return Grid(_of_constant(str(p["value"])))
-        if step.rule in _WHOLE:
+        if step.rule in WHOLE:
             return Grid(0.0)
         if own:
             return Grid(self._rounded(step, p, x, quantum(self.formats[own])))
@@ -155,11 +164,8 @@ class Grids:
         p = dict(step.params)
         if step.rule == "round":
             return self._lost_in(step.args[0], self.formats[str(p["format"])])
-        if step.rule in _ROUNDED_FIRST:
-            often = p[_ROUNDED_FIRST[step.rule]]
-            return "" if often else "its terms are not rounded before they are added"
         if step.rule not in _ADDING:
-            return ""
+            return ""  # the terms of others are rounded before they are added
         names = str(p["formats"]).split()
         operand = step.args[_ADDING[step.rule]]
         return next((w for n in names if (w := self._off_grid(operand, self.formats[n]))), "")
@@ -185,9 +191,13 @@ def _of_constant(value: str) -> float:
     if value in ("inf", "-inf", "nan", "-0.0"):
         return _ANY
     try:
-        x = Fraction(value)
+        return _grid_of(Fraction(value))
     except ValueError:  # a name, as pi
         return _NONE
+
+
+def _grid_of(x: Fraction) -> float:
+    """Of a rational."""
     if not x:
         return _ANY
     top, bottom = x.numerator, x.denominator

@@ -30,13 +30,14 @@ def _is_finite(x: Parameter) -> bool:
 
 
 _WHOLE: Final = ("a whole number", _is_whole)
+_COUNT: Final = ("a whole number from 1 on", lambda x: _is_whole(x) and x != 0)
 _BOUND: Final = ("a number that is not negative", _is_bound)
 _FINITE: Final = ("a finite number that is not negative", _is_finite)
 _NUMBER: Final = ("a number", _is_number)
 _FLAG: Final = ("True or False", lambda x: isinstance(x, bool))
 _KINDS: Final[Mapping[str, tuple[str, Callable[[Parameter], bool]]]] = {
-    **dict.fromkeys(("n", "adds", "chain", "levels", "hops", "prods", "divisions", "rounded"),
-                    _WHOLE),
+    **dict.fromkeys(("n", "adds", "chain", "levels", "hops", "divisions"), _WHOLE),
+    **dict.fromkeys(("prods", "rounded"), _COUNT),
     **dict.fromkeys(("ulp", "by", "quotient", "error", "most", "least"), _BOUND),
     **dict.fromkeys(("lo", "hi"), _NUMBER),
     **dict.fromkeys(("full", "assume", "nonnegative"), _FLAG),

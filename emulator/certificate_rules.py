@@ -78,8 +78,7 @@ def _moved(c: Value, rate: Ball, h: Ball, p: Given) -> Value:
     f, overflow = p.format(), p.text("overflow")
     if overflow not in ("assumed", "inf", "nan", "saturate"):
         raise ValueError(f"unknown overflow {overflow!r}")
-    infinite = c.special & {"inf", "-inf"}
-    if infinite and (overflow == "saturate" or not f.infinity):
+    if c.special & {"inf", "-inf"} and (not f.infinity or overflow in ("nan", "saturate")):
         return unknown((), p)
     if "nan" in c.special and not f.nan:
         return unknown((), p)
@@ -202,8 +201,8 @@ def reciprocal(x: tuple[Value, ...], p: Given) -> Value:
         lo, hi = _inverse(c.hi), _inverse(c.lo)
     else:
         a = a if p.flag("assume") else INFINITE
-        lo, hi = (-INFINITE, INFINITE)
-        if c.lo == 0 and c.hi > 0:
+        lo, hi = (-INFINITE, INFINITE)  # the reciprocal of −0 is −∞
+        if p.flag("assume") and c.lo == 0 and c.hi > 0:
             lo = _inverse(c.hi)
     return _with(value(lo, hi, r, a, special=special), extra)
 

@@ -9,16 +9,19 @@ from __future__ import annotations
 
 import math
 import re
+from fractions import Fraction
 from typing import Final
 
 from tang.emulator.certificate import NO_REALS, Certificate, FormatFacts, NodeBound, Step
 from tang.emulator.certificate_balls import Ball, mul, nearest, of, two_to
-from tang.emulator.certificate_grids import Grids, quantum
+from tang.emulator.certificate_grids import WHOLE, Grids, is_number_of, quantum
 
 _NEAR: Final = 2.0**-40
 _SHOWN: Final = 1e-3
 """Relative: what four digits may be off by."""
 _NUMBERS: Final = re.compile(r"(?<=at most )\S+|(?<=> )[\d.]\S*|(?<=> largest )\S+")
+_ANYTHING: Final = ("given", "unknown")
+"""Rules whose numbers are taken for those of any format."""
 _SUMS: Final = ("sum", "sum_exp", "weighted", "rescaled", "rescaled_sum")
 _FOLDS: Final = {
     "prod": "its factors may be 0 within their error, or overflow",
@@ -41,20 +44,62 @@ def wrong_format(g: Grids, b: NodeBound) -> str:
     """Why the numbers of a result cannot be stored in its format; "" where they can.
 
     They are rounded to that format, or to a narrower one in which some result or an input is
-    stored: then they may be copies of that. Of results that no step rounds nothing is asked.
+    stored: then they may be copies of that. What is given counts as numbers of its format.
     """
     if b.format not in ("", *g.formats):
         return f"unknown format {b.format!r}"
-    for n, format in g.roundings(b.step):
-        if format == b.format:
-            continue
-        if not b.format:
-            return f"it holds reals: step {n} rounds them to {format}"
-        if not _holds(g.formats[b.format], g.formats[format]):
-            return f"it is no number of {b.format}: step {n} rounds it to {format}"
-        if not _is_stored(g.c, n, format):
-            return f"step {n} rounds it to {format}, in which nothing is stored, not to {b.format}"
+    for n, format in g.sources(b.step):
+        if b.format:
+            found = g.formats[b.format]
+            wrong = _wrong_rounding(g, n, found, format) if format else _no_number(g.c, n, found)
+        else:
+            wrong = f"step {n} rounds them to {format}" if format else _no_whole(g.c, n)
+            wrong = wrong and f"it holds reals: {wrong}"
+        if wrong:
+            return wrong
     return ""
+
+
+def _wrong_rounding(g: Grids, n: int, f: FormatFacts, format: str) -> str:
+    if format == f.name:
+        return ""
+    if not _holds(f, g.formats[format]):
+        return f"it is no number of {f.name}: step {n} rounds it to {format}"
+    if not _is_stored(g.c, n, format):
+        return f"step {n} rounds it to {format}, in which nothing is stored, not to {f.name}"
+    return ""
+
+
+def _no_number(c: Certificate, n: int, f: FormatFacts) -> str:
+    """Why what no step rounds is no number of a format: literals and whole numbers may be."""
+    step = c.steps[n]
+    if step.rule in _ANYTHING:
+        return ""
+    if step.rule == "constant":
+        name = str(step.param("value"))
+        return "" if _is_literal(f, name) else f"step {n}: {name} is no number of {f.name}"
+    if step.rule not in WHOLE:
+        return f"nothing rounds what step {n} ({step.rule}) computes to {f.name}"
+    own = of(step.claim)
+    held = quantum(f) <= 0 and bool(own.size + own.error <= min(2.0**f.p, f.largest))
+    return "" if held else f"{f.name} does not hold every whole number of step {n} ({step.rule})"
+
+
+def _is_literal(f: FormatFacts, name: str) -> bool:
+    if name in ("inf", "-inf", "nan"):
+        return f.nan if name == "nan" else f.infinity
+    try:
+        return is_number_of(f, Fraction(name))
+    except ValueError:  # a name, as pi
+        return False
+
+
+def _no_whole(c: Certificate, n: int) -> str:
+    """Why what no step rounds is no whole number or truth value."""
+    step = c.steps[n]
+    if step.rule == "given" and not (step.claim.lo % 1 == 0 and step.claim.hi % 1 == 0):
+        return f"step {n} gives them"
+    return "" if step.rule in (*WHOLE, *_ANYTHING) else f"step {n} ({step.rule}) computes them"
 
 
 def _holds(wide: FormatFacts, narrow: FormatFacts) -> bool:
@@ -168,9 +213,10 @@ def _wrong_underflow(c: Certificate, b: NodeBound) -> str:
     emin = next(f.emin for f in c.formats if f.name == b.format)
     may = f"may underflow below {2.0**emin:.4g}"
     own = of(claim)
-    large = claim.empty or claim.lo == claim.hi == 0 or nearest(own) - own.error >= two_to(emin)
+    without = claim.empty or (own.lo == 0 and own.hi == 0 and own.error == 0)
+    safe = own.a < math.inf and (without or nearest(own) - own.error >= two_to(emin))
     if b.underflow == "cannot underflow":
-        return "" if large else "underflow is not excluded"
+        return "" if safe else "underflow is not excluded"
     return "" if b.underflow == may else f"underflow is {may!r}, not {b.underflow!r}"
 
 

@@ -15,7 +15,14 @@ from typing import Final
 
 from tang.emulator.certificate import Claim, Constant, FormatFacts, Parameter, Step
 from tang.emulator.certify_functions import Functions
-from tang.emulator.ranges import RULES, exponential_variant, stays_lost, ulps_reach
+from tang.emulator.ranges import (
+    RULES,
+    exponential_variant,
+    is_infinite,
+    keeps_infinity,
+    stays_lost,
+    ulps_reach,
+)
 from tang.emulator.ranges_folds import FOLDS
 from tang.emulator.ranges_numbers import Formats, plus, quantum, unit
 from tang.emulator.ranges_whole import WHOLE_RULES
@@ -99,7 +106,7 @@ class Trail:
             if reach > facts.largest:
                 most, largest = apart(reach, facts.largest, digits=4)
                 return f"may overflow {facts.name}: at most {most} > {largest}"
-            return f"{facts.name} cannot hold {', '.join(c.special)}"
+            return _unkept(c, facts, str(params["overflow"]))
         if rule in ("sum", "sum_exp", "weighted", "rescaled", "rescaled_sum"):
             name = str(params["formats"]).split()[-1]
             top = self[args[-1]].top * float(params.get("n", 1))
@@ -130,6 +137,14 @@ class Trail:
                 f"{name}.{label}", Constant(f"{name}.{label}", value, "spec", "the format itself")
             )
         return name
+
+
+def _unkept(c: Claim, facts: FormatFacts, overflow: str) -> str:
+    """Which infinities and NaN a format does not keep."""
+    if is_infinite(c) and not keeps_infinity(facts, overflow):
+        made = "NaN" if overflow == "nan" else "a number"
+        return f"an infinity becomes {made} in {facts.name}"
+    return f"{facts.name} has no NaN"
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,8 +184,7 @@ class Arithmetic:
         return tuple(names)
 
     def _rounding(self, format: str | Format, mode: str, overflow: str) -> Rounding:
-        chosen = "assumed" if self.trail.shape else overflow
-        return Rounding(self.trail.format(format), mode, chosen)
+        return Rounding(self.trail.format(format), mode, overflow)
 
     # --- steps ------------------------------------------------------------------------------------
 
@@ -183,8 +197,13 @@ class Arithmetic:
         for n, r in enumerate(roundings):
             kind = "flush" if self.free else ("gradual" if n else small)
             step = self.trail.add("round", step, format=r.format, rounding=r.mode, small=kind,
-                                  overflow=r.overflow)  # fmt: skip
+                                  overflow=self._overflow(r, self.trail[step]))  # fmt: skip
         return step
+
+    def _overflow(self, r: Rounding, c: Claim) -> str:
+        """By shape nothing overflows; but infinities that a format has no place for do surely."""
+        sure = is_infinite(c) and not keeps_infinity(self.trail.formats[r.format], r.overflow)
+        return "assumed" if self.trail.shape and not sure else r.overflow
 
     def fold_params(self) -> dict[str, Parameter]:
         """What rules of folds must know of an operation's roundings."""
@@ -208,10 +227,8 @@ class Arithmetic:
 
     @property
     def has_infinity(self) -> bool:
-        """Whether −∞, as the identity of a maximum, is a number of the node's formats."""
-        formats = (self.trail.formats[r.format] for r in self.roundings)
-        saturates = any(r.overflow == "saturate" for r in self.roundings)
-        return all(f.infinity for f in formats) and not saturates
+        """Whether −∞, as a maximum of nothing, stays one in the node's formats."""
+        return all(keeps_infinity(self.trail.formats[r.format], r.overflow) for r in self.roundings)
 
     def _holds(self, value: Fraction) -> bool:
         return all(is_number(value, self.trail.formats[r.format]) for r in self.roundings)

@@ -11,6 +11,7 @@ from typing import Final
 
 from tang.emulator.certificate import NO_REALS, Certificate, Claim, NodeBound, Step
 from tang.emulator.certify_arithmetic import Trail
+from tang.emulator.ranges import is_lost
 from tang.ir.view import Ref
 
 _LINES: Final = 16
@@ -55,13 +56,14 @@ def _overflow(trail: Trail, step: int, cause: str) -> str:
 def _underflow(trail: Trail, c: Claim, format: str) -> str:
     if not format:
         return NO_REALS
-    if c.empty:
-        return "cannot underflow"
     smallest = 2.0 ** trail.formats[format].emin
-    nearest = 0.0 if c.lo <= 0 <= c.hi else min(abs(c.lo), abs(c.hi))
-    if c.lo == c.hi == 0 or nearest - c.error >= smallest:
+    may = f"may underflow below {smallest:.4g}"
+    if is_lost(c):
+        return may
+    if c.empty or (c.lo == c.hi == 0 and c.exact):
         return "cannot underflow"
-    return f"may underflow below {smallest:.4g}"
+    nearest = 0.0 if c.lo <= 0 <= c.hi else min(abs(c.lo), abs(c.hi))
+    return "cannot underflow" if nearest - c.error >= smallest else may
 
 
 def _nan(c: Claim, cause: str) -> str:

@@ -111,14 +111,24 @@ def _unknown(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:
     return unknown()
 
 
+def is_infinite(c: Claim) -> bool:
+    """Whether a value may be an infinity by right."""
+    return "inf" in c.special or "-inf" in c.special
+
+
+def keeps_infinity(facts: FormatFacts, overflow: str) -> bool:
+    """Whether infinities stay what they are; else they become NaN or the largest number."""
+    return facts.infinity and overflow in ("inf", "assumed")
+
+
 def after_rounding(c: Claim, rate: float, h: float, p: Params, facts: FormatFacts) -> Claim:
     """A value that was moved by at most rate·|c| + h, and must fit into the format.
 
     A rounding moves nothing from within the largest number beyond it; errors of functions may.
     """
     overflow = str(p["overflow"])
-    infinite = any(s != "nan" for s in c.special) and (not facts.infinity or overflow == "saturate")
-    if infinite or ("nan" in c.special and not facts.nan):
+    lost_infinity = is_infinite(c) and not keeps_infinity(facts, overflow)
+    if lost_infinity or ("nan" in c.special and not facts.nan):
         return unknown()
     r = c.relative if rate == 0 else plus(c.relative, times(rate, plus(1.0, c.relative)))
     a = plus(times(c.absolute, plus(1.0, rate)), h)
@@ -235,9 +245,9 @@ def _recip(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:
         return _extended(nothing(special), extra)
     q = doubt(c)
     a = 0.0
-    if not (c.lo > 0 or c.hi < 0):
+    if not (c.lo > 0 or c.hi < 0):  # 1/0 is ∞ of either sign, which is not named
         ends, a = (-INF, INF), 0.0 if p["assume"] else INF
-        if c.lo == 0 and c.hi:
+        if c.lo == 0 and c.hi and p["assume"]:
             ends = (min(1 / c.hi, LARGEST), INF)
     else:
         ends = (max(min(1 / c.hi, LARGEST), -INF), max(1 / c.lo, -LARGEST))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tang.errors import TangBugError
 from tang.ir.derived import absent
@@ -148,8 +148,12 @@ class Context:
             self.buffers[buffer.name] = buffer
         return self.params[buffer.name]
 
-    def literal(self, e: Expr) -> Value:
-        """The value of a constant expression."""
+    def literal(self, e: Expr, nearest: bool = False) -> Value:
+        """The value of a constant expression.
+
+        nearest  an infinity that the format does not hold is its largest number, as it is of an
+                 identity: no overflow, since it stands for a bound of all numbers there are
+        """
         if e.payload is None or isinstance(e.payload, tuple):
             raise TangBugError(f"{e.op} is no constant")
         if e.sort is Sort.INDEX and isinstance(e.payload, int):
@@ -158,6 +162,8 @@ class Context:
         conversion = self.precision.conversion
         if e.sort is not REAL or conversion is None or holds(conversion.format, e.payload):
             return value
+        if nearest and not conversion.format.has_infinity and "inf" in str(e.payload):
+            return self.converted(value, replace(conversion, overflow="saturate"))
         return self.rounded(value)
 
     def absent(self, sort: Sort) -> Value:

@@ -41,11 +41,15 @@ class Kept:
 
 @dataclass(slots=True)
 class Evaluator:
-    """Evaluates expressions in the current scopes of a context."""
+    """Evaluates expressions in the current scopes of a context.
+
+    nearest  whether infinities are the largest numbers where a format has none, as of identities
+    """
 
     ctx: Context
     argument: Argument
     state: State
+    nearest: bool = False
     folds: dict[Expr, Kept] = field(default_factory=dict)
 
     def value(self, root: Expr) -> Value:
@@ -230,7 +234,7 @@ def _to_index(ev: Evaluator, e: Expr, a: list[Value]) -> Value:
 
 
 def _literal(ev: Evaluator, e: Expr, a: list[Value]) -> Value:
-    return ev.ctx.literal(e)
+    return ev.ctx.literal(e, ev.nearest)
 
 
 def _arg(ev: Evaluator, e: Expr, a: list[Value]) -> Value:

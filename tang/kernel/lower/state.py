@@ -113,7 +113,7 @@ def initialise(ctx: Context, state: Mapping[int, Slot]) -> None:
     """Start from the identity; a semigroup from NaN, −1, False, which an empty fold keeps."""
     monoid = monoid_of(ctx)
     for i, slot in state.items():
-        evaluator = Evaluator(ctx, no_argument, _no_state)
+        evaluator = _constants(ctx)
         if monoid.identity is None:
             declare(ctx, slot, lambda s=slot: ctx.absent(s.component.sort))  # type: ignore[misc]
         else:
@@ -126,11 +126,16 @@ def restart(ctx: Context, state: Mapping[int, Slot]) -> None:
     monoid = monoid_of(ctx)
     if monoid.identity is None:
         raise TangBugError(f"{monoid.name} of {ctx.node.name!r} has no identity to restart from")
-    evaluator = Evaluator(ctx, no_argument, _no_state)
+    evaluator = _constants(ctx)
     for i, slot in state.items():
         evaluator.prepare((monoid.identity[i],))
         _copy(ctx, slot, lambda c, e=monoid.identity[i]: evaluator.value(e))  # type: ignore[misc]
     ctx.builder.forget({slot.var.name for slot in state.values()})
+
+
+def _constants(ctx: Context) -> Evaluator:
+    """Of the expressions of an identity."""
+    return Evaluator(ctx, no_argument, _no_state, nearest=True)
 
 
 def no_argument(position: int) -> Value:

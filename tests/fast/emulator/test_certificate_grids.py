@@ -78,7 +78,7 @@ def test_terms_of_a_softmax_are_rounded_before_they_are_added(rule, name):
     n = last(certificate, rule)
     wide = replace(certificate.steps[n].claim, relative=0.5)
     assert check_certificate(with_step(certificate, n, claim=wide))
-    words = f"step {n} ({rule}): it may lose to underflow: its terms are not rounded"
+    words = f"step {n} ({rule}): {name} is a whole number from 1 on, not 0"
     refused(with_step(certificate, n, claim=wide, **{name: 0}), words)
 
 

@@ -192,7 +192,7 @@ def test_what_cannot_be_held_beside_a_largest_number_need_not_overflow():
     y = tg.compute("y", (), tg.argmax(-a[i], i))
     certificate = made(y, {"a": (-6.0, -6.0)}, Schedule(default=saturating))
     row = certificate.bound("y", "value")
-    assert (row.overflow, row.reason) == ("unknown", "e2m1 cannot hold nan")
+    assert (row.overflow, row.reason) == ("unknown", "e2m1 has no NaN")
     for words in ("cannot overflow", "may overflow e2m1: at most 7 > 6"):
         rows = tuple(replace(b, overflow=words) if b == row else b for b in certificate.nodes)
         refused(replace(certificate, nodes=rows), "y.value: ")
