@@ -20,6 +20,7 @@ from tang.emulator.ranges import (
     exponential_variant,
     is_infinite,
     keeps_infinity,
+    keeps_special,
     stays_lost,
     ulps_reach,
 )
@@ -202,8 +203,20 @@ class Arithmetic:
 
     def _overflow(self, r: Rounding, c: Claim) -> str:
         """By shape nothing overflows; but infinities that a format has no place for do surely."""
-        sure = is_infinite(c) and not keeps_infinity(self.trail.formats[r.format], r.overflow)
-        return "assumed" if self.trail.shape and not sure else r.overflow
+        return "assumed" if self.trail.shape and self.keeps(r, c) else r.overflow
+
+    def keeps(self, r: Rounding, c: Claim) -> bool:
+        """Whether a rounding leaves infinities and NaN as they are."""
+        return keeps_special(c, self.trail.formats[r.format], r.overflow)
+
+    def copied(self, step: int, roundings: Sequence[Rounding]) -> int:
+        """Numbers that roundings leave as they are; but infinities and NaN they may not."""
+        kept = all(self.keeps(r, self.trail[step]) for r in roundings)
+        return step if kept else self.through(step, roundings)
+
+    def folded(self, step: int) -> int:
+        """What a fold gives, all of whose operations are rounded in the node's format."""
+        return self.copied(step, self.roundings)
 
     def fold_params(self) -> dict[str, Parameter]:
         """What rules of folds must know of an operation's roundings."""
@@ -235,7 +248,7 @@ class Arithmetic:
 
     def add(self, a: int, b: int) -> int:
         if self._is_zero(a) or self._is_zero(b):
-            return b if self._is_zero(a) else a
+            return self.copied(b if self._is_zero(a) else a, self.roundings)
         return self.rounded(self.trail.add("add", a, b), "exact")
 
     def _is_zero(self, step: int) -> bool:
@@ -252,7 +265,7 @@ class Arithmetic:
         """A product, of which ±1 as a factor makes an exact one."""
         product = self.trail.add("mul", a, b)
         exact = (self._is_one(a) or self._is_one(b)) and not self.free
-        return product if exact else self.rounded(product)
+        return self.copied(product, self.roundings) if exact else self.rounded(product)
 
     def square(self, a: int, standard: float | None) -> int:
         """A value times itself; its error is to be small where the square is near `standard`."""

@@ -16,7 +16,7 @@ from tang.emulator.certify_arithmetic import Arithmetic
 from tang.emulator.certify_monoids import Group, groups_of
 from tang.emulator.ranges_folds import mean_error
 from tang.emulator.ranges_numbers import INF, over, times
-from tang.ir.expr import INDEX, Expr
+from tang.ir.expr import INDEX, REAL, Expr
 from tang.ir.graph import Comprehension
 from tang.kernel.schedule import NodeSchedule
 
@@ -85,7 +85,10 @@ class Folder:
         for group in groups_of(node):
             made = getattr(self, f"_{group.kind}")(group)
             found |= dict(zip(group.components, made, strict=True))
-        return found
+        kinds = node.monoid.components if node.monoid is not None else ()
+        return {
+            n: self.a.folded(step) if kinds[n].sort is REAL else step for n, step in found.items()
+        }
 
     def _params(self) -> dict[str, Parameter]:
         return self.a.fold_params()
@@ -260,13 +263,18 @@ class Folder:
         common: dict[str, Parameter] = {
             "n": o.n, "chain": o.chain, "levels": o.levels, **self.a.quotients(), **self._params()
         }  # fmt: skip
-        empty = "" if o.full and o.n else "nan"
         error = self._own_error(x, common)
-        mean = trail.add("welford_mean", x, error=error, empty=empty, **common)
+        mean = trail.add("welford_mean", x, error=error, **common)
         theta = self._theta(mean, common)
         adds = 2 * (o.chain + o.levels)
         m2 = trail.add("welford_m2", x, mean, theta=theta, adds=adds, **common)
-        return [n, mean, m2]
+        return [n, self._or_identity(mean, "0"), m2]
+
+    def _or_identity(self, step: int, value: str) -> int:
+        """A state that may be that of no elements."""
+        if self.order.full and self.order.n:
+            return step
+        return self.a.trail.add("hull", step, self.a.trail.add("constant", value=value))
 
     def _own_error(self, x: int, params: dict[str, Parameter]) -> float:
         """A bound of the means' error that reproduces itself."""

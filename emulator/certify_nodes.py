@@ -204,7 +204,9 @@ class Pass:
             return step
         roundings = a.roundings_of(s.stored, computing=False)
         self._is_stored(ref, s.stored, roundings)
-        return step if is_copy or s.stored == s.computed else a.through(step, roundings)
+        if s.stored == s.computed:
+            return step
+        return a.copied(step, roundings) if is_copy else a.through(step, roundings)
 
     def _reduced(
         self, node: Comprehension, s: NodeSchedule, lift: Evaluator, hints: Hints
@@ -225,15 +227,16 @@ class Pass:
             c.name: self._result(node, folder, project, e, steps)
             for c, e in zip(monoid.outputs, monoid.project, strict=True)
         }
+        found |= {c.name: steps[i] for i, c in enumerate(monoid.components)}
         if monoid.identity is None and not (order.full and order.n):
             found = {n: self._or_absent(a, n, node, step) for n, step in found.items()}
-        return found | {c.name: steps[i] for i, c in enumerate(monoid.components)}
+        return found
 
     def _or_absent(self, a: Arithmetic, name: str, node: Comprehension, step: int) -> int:
         """What an empty semigroup gives instead: NaN, −1 or False."""
         sort = node.tensor(name).sort
         if sort is REAL:
-            other = a.literal("nan")
+            other = a.folded(self.trail.add("constant", value="nan"))
         else:
             absent = -1.0 if sort is INDEX else 0.0
             other = self.trail.add("given", lo=absent, hi=absent)
@@ -305,8 +308,8 @@ class Pass:
         for r in a.roundings:
             target = self.trail.formats[r.format]
             finer = target.emin - target.p <= source.emin - source.p
-            if target.p < source.p or target.largest < source.largest or not finer:
-                step = a.through(step, (r,))
+            narrow = target.p < source.p or target.largest < source.largest or not finer
+            step = a.through(step, (r,)) if narrow else a.copied(step, (r,))
         return step
 
 

@@ -121,14 +121,19 @@ def keeps_infinity(facts: FormatFacts, overflow: str) -> bool:
     return facts.infinity and overflow in ("inf", "assumed")
 
 
+def keeps_special(c: Claim, facts: FormatFacts, overflow: str) -> bool:
+    """Whether all infinities and NaN that a value may be by right stay what they are."""
+    infinite = not is_infinite(c) or keeps_infinity(facts, overflow)
+    return infinite and ("nan" not in c.special or facts.nan)
+
+
 def after_rounding(c: Claim, rate: float, h: float, p: Params, facts: FormatFacts) -> Claim:
     """A value that was moved by at most rate·|c| + h, and must fit into the format.
 
     A rounding moves nothing from within the largest number beyond it; errors of functions may.
     """
     overflow = str(p["overflow"])
-    lost_infinity = is_infinite(c) and not keeps_infinity(facts, overflow)
-    if lost_infinity or ("nan" in c.special and not facts.nan):
+    if not keeps_special(c, facts, overflow):
         return unknown()
     r = c.relative if rate == 0 else plus(c.relative, times(rate, plus(1.0, c.relative)))
     a = plus(times(c.absolute, plus(1.0, rate)), h)

@@ -314,7 +314,6 @@ def _welford_mean(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:
     special = set(c.special)
     if "inf" in special and "-inf" in special:
         special.add("nan")
-    special |= set(str(p["empty"]).split())
     if c.empty:
         return whole(INF, -INF, special=tuple(special))
     claimed = number(p, "error")
