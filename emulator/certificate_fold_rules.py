@@ -10,6 +10,7 @@ from typing import Final
 
 from flint import arb
 
+from tang.emulator.certificate import FormatFacts
 from tang.emulator.certificate_balls import (
     INFINITE,
     ONE,
@@ -155,7 +156,7 @@ def multiplied(x: tuple[Value, ...], p: Given) -> Value:
     n = _count(p)
     special = set(outcomes("mul", (c, c))[0])
     if c.empty or n == 0:
-        return value(ONE, ONE, ZERO, ZERO, special=special)
+        return value(ONE, ONE, ZERO, ZERO, special=special | c.special)
     top = power(most((c.size, ONE)), n)
     lo = -top if c.lo < 0 else (ONE if c.lo >= 1 else ZERO)
     q = uncertainty(c)
@@ -180,8 +181,11 @@ def extremum(x: tuple[Value, ...], p: Given) -> Value:
 
 
 def winner(x: tuple[Value, ...], p: Given) -> Value:
-    lo, hi = p.number("lo"), p.number("hi")
-    return value(lo, hi, ZERO, ZERO if x[0].exact else hi - lo)
+    best, at = x
+    absent = () if p.flag("full") else (-ONE,)
+    lo, hi = least((at.lo, *absent)), most((at.hi, *absent))
+    any_other = ZERO if best.exact else hi - lo
+    return value(lo, hi, ZERO, any_other + whole_part(at.error))
 
 
 def counted(x: tuple[Value, ...], p: Given) -> Value:
@@ -226,7 +230,9 @@ def rescaled(x: tuple[Value, ...], p: Given) -> Value:
     a = mul(n, _count(p, "hops") + 1, _weight_loss(p), 1 + r)
     a = _bounded(p, mul(n, 1 + r) + a, a)
     lo = ONE if p.flag("full") and not c.special and n >= 1 else ZERO
-    return value(lo, n, r, a, special=c.special - {"-inf"})
+    ends = c.special - {"-inf"}
+    ends |= {"nan"} if "inf" in ends else set()  # of ∞ logsumexp keeps 1, an online softmax NaN
+    return value(lo, n, r, a, special=ends)
 
 
 def rescaled_sum(x: tuple[Value, ...], p: Given) -> Value:
@@ -264,9 +270,15 @@ def _holds_merges(p: Given, c: Value, error: Ball, a: Ball) -> Ball:
     n = _count(p)
     apart = c.hi - c.lo + 2 * error
     reach = mul(apart, apart, n, n) + mul(apart, n) + c.size + error + n
-    if not all(n <= two_to(p.formats[f].p) for f, _ in _pairs(p)):
+    if not all(_holds_counts(p.formats[f], n) for f, _ in _pairs(p)):
         return INFINITE
     return _bounded(p, reach, a)
+
+
+def _holds_counts(f: FormatFacts, n: Ball) -> bool:
+    """Whether a format holds 0, 1, …, n."""
+    below = bool(n <= two_to(f.p) and n <= arb(f.largest))
+    return below and f.emin - f.p + 1 <= 0
 
 
 def welford_mean(x: tuple[Value, ...], p: Given) -> Value:

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 
 from tang.emulator.certificate import Parameter
 from tang.emulator.certify_arithmetic import Arithmetic
+from tang.emulator.certify_masks import is_position
 from tang.emulator.certify_monoids import Group, groups_of
-from tang.emulator.ranges_folds import mean_error
+from tang.emulator.ranges_folds import counts, mean_error
 from tang.emulator.ranges_numbers import INF, over, times
 from tang.ir.expr import INDEX, REAL, Expr
 from tang.ir.graph import Comprehension
@@ -66,26 +67,27 @@ class Folder:
     def __init__(
         self,
         a: Arithmetic,
+        node: Comprehension,
         order: Order,
         value: Callable[[Expr], int],
         standard: float | None,
         sums: Mapping[Expr, tuple[str, tuple[Expr, ...]]],
     ) -> None:
         self.a = a
+        self.node = node
         self.sums = sums
         self.order = order
         self.value = value
         self.standard = standard
-        self.semigroup = False
+        self.semigroup = node.monoid is not None and node.monoid.identity is None
 
-    def components(self, node: Comprehension) -> dict[int, int]:
+    def components(self) -> dict[int, int]:
         """Component → step."""
         found: dict[int, int] = {}
-        self.semigroup = node.monoid is not None and node.monoid.identity is None
-        for group in groups_of(node):
+        for group in groups_of(self.node):
             made = getattr(self, f"_{group.kind}")(group)
             found |= dict(zip(group.components, made, strict=True))
-        kinds = node.monoid.components if node.monoid is not None else ()
+        kinds = self.node.monoid.components if self.node.monoid is not None else ()
         return {
             n: self.a.folded(step) if kinds[n].sort is REAL else step for n, step in found.items()
         }
@@ -125,6 +127,8 @@ class Folder:
     def _known_sum(self, kind: str, operands: tuple[Expr, ...], plain: int) -> int:
         """The better of a sum by itself and by what is known of its terms."""
         trail, steps = self.a.trail, [plain]
+        if kind == "guarded":
+            kind = "" if "-inf" in trail[self.value(operands[0])].special else "exp"
         if kind in ("exp", "peak"):
             steps = [trail.add("at_least", plain, least=1.0, why="the largest term is exp 0")]
         if kind == "exp":
@@ -196,23 +200,22 @@ class Folder:
     def _winner(self, group: Group, kind: str) -> list[int]:
         x, at = (self.value(e) for e in group.lift)
         best = self._best(x, kind, "nan")
-        return [best, self._at(x, at, None if self.order.full and self.order.n else -1.0)]
-
-    def _at(self, x: int, at: int, absent: float | None) -> int:
-        c = self.a.trail[at]
-        lo = c.lo if absent is None else min(c.lo, absent)
-        hi = c.hi if absent is None else max(c.hi, absent)
-        return self.a.trail.add("winner", x, lo=lo, hi=hi)
+        return [best, self.a.trail.add("winner", x, at, full=self.order.full and self.order.n > 0)]
 
     def _top_k(self, group: Group) -> list[int]:
         """Sorting is continuous: the k-th of the computed values is off by at most their error."""
         x, at = (self.value(e.args[1]) for e in group.lift)
         ranks = group.size
         full = self.order.full and self.order.n >= ranks
-        if not self.a.has_infinity:
+        if not (self.a.has_infinity and self._are_positions(group.lift[1].args[1], at)):
             return self._unknown(group)
         best = self.a.trail.add("extremum", x, kind="max", empty="-inf", full=full)
-        return [best, self._at(x, at, None if full else -1.0)]
+        return [best, self.a.trail.add("winner", x, at, full=full)]
+
+    def _are_positions(self, e: Expr, at: int) -> bool:
+        """Whether elements have indices ≥ 0 of their own, by which ties of a top-k are broken."""
+        c = self.a.trail[at]
+        return c.exact and c.lo >= 0 and is_position(self.node, e)
 
     # --- rescaled sums ----------------------------------------------------------------------------
 
@@ -259,10 +262,11 @@ class Folder:
     def _welford(self, group: Group) -> list[int]:
         o, trail = self.order, self.a.trail
         x = self.value(group.lift[1])
-        n = trail.add("given", lo=float(o.n if o.full else 0), hi=float(o.n))
         common: dict[str, Parameter] = {
             "n": o.n, "chain": o.chain, "levels": o.levels, **self.a.quotients(), **self._params()
         }  # fmt: skip
+        n = trail.add("given", lo=float(o.n if o.full else 0), hi=float(o.n))
+        n = n if counts(common, trail.formats.known) else trail.add("unknown")
         error = self._own_error(x, common)
         mean = trail.add("welford_mean", x, error=error, **common)
         theta = self._theta(mean, common)
@@ -293,7 +297,7 @@ class Folder:
         """θ that splits 2·σ·η well where the variance is `standard`, else where it is largest."""
         c = self.a.trail[mean]
         error, n = c.error, self.order.n
-        largest = ((c.hi - c.lo) / 2) ** 2
+        largest = times((c.hi - c.lo) / 2, (c.hi - c.lo) / 2)
         target = largest if self.standard is None else self.standard
         if not error or math.isinf(error) or not n or not math.isfinite(target):
             return 2.0**-20

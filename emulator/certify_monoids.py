@@ -13,8 +13,23 @@ from functools import cache, lru_cache
 from typing import Final
 
 from tang.ir import monoids
-from tang.ir.derived import index_maximum, index_minimum, maximum, minimum
-from tang.ir.expr import BOOL, INDEX, REAL, Expr, Sort, apply, arg, state, substitute, walk
+from tang.ir.derived import index_maximum, index_minimum, maximum, minimum, zero
+from tang.ir.expr import (
+    BOOL,
+    INDEX,
+    REAL,
+    Expr,
+    Sort,
+    apply,
+    arg,
+    boolean,
+    index,
+    named,
+    real,
+    state,
+    substitute,
+    walk,
+)
 from tang.ir.graph import Comprehension
 from tang.ir.monoid import Monoid
 from tang.ir.renumber import renumbered
@@ -84,15 +99,25 @@ def _kind(monoid: Monoid, members: tuple[int, ...]) -> tuple[str, tuple[int, ...
     combine = tuple(moved)
     simple = simple_kinds().get(combine)
     if simple is not None:
-        return simple, members, 0
+        known = _starts(monoid, members, None)
+        known = known or any(_starts(monoid, members, (e,)) for e in _neutral()[simple])
+        return (simple if known else "unknown"), members, 0
     sizes = [monoid.axis_size(a) for a in _axes(monoid, members)]
     if sizes and combine == _renamed(monoids.top_k(sizes[0])):
-        return "top_k", members, sizes[0]
+        known = _starts(monoid, members, monoids.top_k(sizes[0]).identity)
+        return ("top_k" if known else "unknown"), members, sizes[0]
     if all(monoid.components[c].sort is BOOL for c in members):
         return "truth", members, 0
     kind = compound_kinds().get(combine, "unknown")
     lift = tuple(monoid.lift[c] for c in members)
-    return (kind if _lifts(kind, lift) else "unknown"), members, 0
+    own = monoids.BUILTIN[kind].identity if kind != "unknown" else None
+    known = _lifts(kind, lift) and _starts(monoid, members, own)
+    return (kind if known else "unknown"), members, 0
+
+
+def _starts(monoid: Monoid, members: tuple[int, ...], own: tuple[Expr, ...] | None) -> bool:
+    """Whether a fold starts from this identity, or from its first element."""
+    return monoid.identity is None or tuple(monoid.identity[c] for c in members) == own
 
 
 def _axes(monoid: Monoid, members: tuple[int, ...]) -> tuple[str, ...]:
@@ -106,6 +131,17 @@ def _renamed(monoid: Monoid) -> tuple[Expr, ...]:
         return f"axis{axes.setdefault(a, len(axes))}"
 
     return tuple(renumbered(e, lambda i: i, lambda c: c, name) for e in monoid.combine)
+
+
+@cache
+def _neutral() -> dict[str, tuple[Expr, ...]]:
+    """Simple kind → what a fold of it may start from; semigroups have a first element alone."""
+    no, low, high = zero(BOOL), index(-(2**31)), index(2**31 - 1)
+    return {
+        "sum": (real(0), index(0)), "prod": (real(1), index(1)), "first": (), "last": (),
+        "max": (named("-inf"),), "min": (named("inf"),), "index_max": (low,), "index_min": (high,),
+        "any": (no, boolean(False)), "all": (apply("not", no), boolean(True)),
+    }  # fmt: skip
 
 
 @cache

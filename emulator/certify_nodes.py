@@ -217,8 +217,8 @@ class Pass:
         dims = node.component_dims()
         alone = any(len(d) < len(node.point) for d in dims)
         order = order_of(node, s, self.freedom == "wgsl", alone)
-        folder = Folder(a, order, lift.value, lift.standard, hints.sums)
-        steps = folder.components(node)
+        folder = Folder(a, node, order, lift.value, lift.standard, hints.sums)
+        steps = folder.components()
         for e in (x for g in groups_of(node) for lift in g.lift for x in lift.args):
             if e.sort is REAL and id(e) in lift.done:
                 self.factors[node.name, e] = lift.done[id(e)]

@@ -7,7 +7,7 @@ names a rule that says what follows.
 Known relations, with e an element and M, S nodes over all elements of a set that holds it:
 
     e − M ≤ 0             where M is their maximum                       rule `nonpositive`
-    Σ exp(e − M) ≥ 1      since the largest e is one of them             `sum_exp`, `at_least`
+    Σ exp(e − M) ≥ 1      since the largest e is one of them, if any     `sum_exp`, `at_least`
     0 ≤ e/S ≤ 1           where S is their sum and none is negative      `within`
     Σ (e/S)·v             is a mean of v with such weights               `weighted`
     Σ e·v / Σ e           likewise                                       `weighted_mean`
@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from tang.emulator.certify_forms import order, parts
+from tang.emulator.certify_masks import is_never_empty
 from tang.emulator.certify_matching import Frame, Reduction, arg_read, element_of, is_plain, reduces
 from tang.emulator.certify_monoids import groups_of
 from tang.emulator.certify_norms import most_of_norm
@@ -36,7 +37,8 @@ class Hints:
     """What is known of a node's expressions beyond intervals.
 
     refined  expression → "nonpositive", "share", or "mean" with the operands of the quotient
-    sums     lift → "exp" with its exponent, "peak", or "weighted" with weight and value
+    sums     lift → "exp" or "guarded" with its exponent, "peak", or "weighted" with weight and
+             value; guarded: e − 0 where all elements are −∞, so that their sum is 0
     norms    quotient by the root of a mean of squares → its largest magnitude
     """
 
@@ -68,6 +70,7 @@ class Relations:
         peaked: dict[Expr, frozenset[str]] = {}
         shared: dict[Expr, frozenset[str]] = {}
         norms: dict[Expr, float] = {}
+        guarded: set[Expr] = set()
         groups = groups_of(node)
         lifts = tuple(e for g in groups for e in g.lift)
         for e in order(node.body if node.monoid is None else lifts):
@@ -75,12 +78,14 @@ class Relations:
             if name == "sub" and (over := self._below(node, *operands)) is not None:
                 refined[e] = ("nonpositive", ())
                 peaked[e] = over
+                guarded |= {e} if _unmasked(operands[1]) is not operands[1] else set()
             elif name in ("exp", "exp2") and operands[0] in peaked:
                 peaked[e] = peaked[operands[0]]
+                guarded |= {e} if operands[0] in guarded else set()
             elif name == "div":
                 self._quotient(node, e, operands, refined, shared, norms)
-        self._learn(node, peaked, shared)
-        return Hints(refined, self._sums(node, peaked), norms)
+        self._learn(node, {e: d for e, d in peaked.items() if e not in guarded}, shared)
+        return Hints(refined, self._sums(node, peaked, guarded), norms)
 
     # --- relations of one node --------------------------------------------------------------------
 
@@ -132,7 +137,7 @@ class Relations:
         return None
 
     def _sums(
-        self, node: Comprehension, peaked: Mapping[Expr, frozenset[str]]
+        self, node: Comprehension, peaked: Mapping[Expr, frozenset[str]], guarded: set[Expr]
     ) -> dict[Expr, Refined]:
         found: dict[Expr, Refined] = {}
         dims = frozenset(d.name for d in node.reduce)
@@ -141,8 +146,8 @@ class Relations:
                 continue
             (lift,) = group.lift
             name, operands = parts(lift)
-            if name == "exp" and peaked.get(lift) == dims:
-                found[lift] = ("exp", operands)
+            if name == "exp" and peaked.get(lift) == dims and is_never_empty(node):
+                found[lift] = ("guarded" if lift in guarded else "exp", operands)
             elif self._sums_peak(node, lift, dims):
                 found[lift] = ("peak", ())
             elif lift.op == "mul":
@@ -152,7 +157,8 @@ class Relations:
     def _sums_peak(self, node: Comprehension, lift: Expr, dims: frozenset[str]) -> bool:
         read = arg_read(node, lift)
         positions = None if read is None else self.peaks.get(read.source)
-        return not node.where and _runs(self.graph, node, read, positions, dims)
+        here = not node.where and is_never_empty(node)
+        return here and _runs(self.graph, node, read, positions, dims)
 
     def _weighted(
         self, node: Comprehension, lift: Expr, dims: frozenset[str]

@@ -7,11 +7,13 @@ nothing.
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Final
 
 from tang.emulator.certificate import NO_REALS, Certificate, Claim, NodeBound, Step
 from tang.emulator.certify_arithmetic import Trail
 from tang.emulator.ranges import is_lost
+from tang.emulator.ranges_numbers import up
 from tang.ir.view import Ref
 
 _LINES: Final = 16
@@ -63,7 +65,8 @@ def _underflow(trail: Trail, c: Claim, format: str) -> str:
     if c.empty or (c.lo == c.hi == 0 and c.exact):
         return "cannot underflow"
     nearest = 0.0 if c.lo <= 0 <= c.hi else min(abs(c.lo), abs(c.hi))
-    return "cannot underflow" if nearest - c.error >= smallest else may
+    safe = c.error < math.inf and Fraction(nearest) >= Fraction(smallest) + Fraction(up(c.error))
+    return "cannot underflow" if safe else may
 
 
 def _nan(c: Claim, cause: str) -> str:

@@ -31,6 +31,7 @@ from tang.emulator.ranges_numbers import (
     over,
     plus,
     product,
+    quantum,
     times,
     unit,
     up,
@@ -168,7 +169,7 @@ def _prod(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:
     n = number(p, "n")
     special, _ = of_specials("mul", (c, c))
     if c.empty or n == 0:
-        return whole(1.0, 1.0, special=special)
+        return whole(1.0, 1.0, special=(*special, *c.special))
     size = max(c.size, 1.0)
     top = up(monotone(lambda e: size**e, n, INF))
     ends = (-top, top) if c.lo < 0 else (0.0 if c.lo < 1 else 1.0, top)
@@ -198,9 +199,13 @@ def _extremum(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:
 
 
 def _winner(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:
-    """The index of an extremum: any of them where values are inexact."""
-    lo, hi = number(p, "lo"), number(p, "hi")
-    return whole(lo, hi, 0.0 if x[0].exact else hi - lo)
+    """Of values and their indices, the index of an extremum: any where values are inexact.
+
+    Where there may be no value (not `full`) it is −1.
+    """
+    best, at = x
+    lo, hi = (at.lo, at.hi) if p["full"] else (min(at.lo, -1.0), max(at.hi, -1.0))
+    return whole(lo, hi, whole_up((0.0 if best.exact else hi - lo) + whole_error(at)))
 
 
 def _count(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:
@@ -235,6 +240,8 @@ def _rescaled(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:
         return whole(0.0, 1.0, special=("nan", "inf"))
     a = times(n, plus(hops, 1.0), scale_lost(p, f), plus(1.0, rate))
     special = tuple(s for s in c.special if s != "-inf")
+    if "inf" in special:  # where an online softmax gives NaN
+        special = tuple(sorted({*special, "nan"}))
     if not fits(p, f, plus(n, times(rate, n), a)):
         a = INF
     return Claim(1.0 if p["full"] and not c.special else 0.0, n, n, rate, a, True, special)
@@ -326,7 +333,8 @@ def _welford_mean(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:
 
 def counts(p: Params, f: Facts) -> bool:
     """Whether the formats hold every count up to n."""
-    return all(number(p, "n") <= 2.0 ** f[m].p for m in str(p["formats"]).split())
+    known = (f[m] for m in str(p["formats"]).split())
+    return all(number(p, "n") <= min(2.0**m.p, m.largest) and quantum(m) <= 1 for m in known)
 
 
 def merge_reach(c: Claim, p: Params, error: float) -> float:
@@ -369,7 +377,8 @@ def _welford_m2(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:
     r = compound((theta, 1), (more, 1))
     small = times(n, 8.0 + inexact(p), spent(p, f, "below"), plus(times(apart, n), n, 1.0))
     a = times(plus(moved, small), plus(1.0, more))
-    most = up(n * (c.hi - c.lo) / 2 * ((c.hi - c.lo) / 2)) if math.isfinite(c.hi - c.lo) else INF
+    half = up(c.hi - c.lo) / 2
+    most = times(n, half, half)
     if not fits(p, f, merge_reach(c, p, mean.error)) or not counts(p, f):
         a = INF
     return claim((0.0, most), (r, a), special=tuple(special))

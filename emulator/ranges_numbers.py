@@ -85,8 +85,10 @@ def monotone(f: Callable[[float], float], x: float, otherwise: float) -> float:
 
 
 def product(a: float, b: float) -> float:
-    """a · b of ends of intervals, where 0 · ∞ is 0."""
-    return 0.0 if a == 0 or b == 0 else a * b
+    """a · b of ends of intervals, where 0 · ∞ is 0, and what underflows is not."""
+    if a == 0 or b == 0:
+        return 0.0
+    return a * b or math.copysign(TINY, a) * math.copysign(1.0, b)
 
 
 def outwards(lo: float, hi: float) -> tuple[float, float]:

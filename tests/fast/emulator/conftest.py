@@ -3,6 +3,10 @@
 import importlib.util
 import sys
 from pathlib import Path
+from zlib import crc32
+
+import numpy as np
+import pytest
 
 _HELPERS = {
     "emulator_kernels": "kernels.py",
@@ -20,3 +24,11 @@ for _name, _file in _HELPERS.items():
         module = importlib.util.module_from_spec(_spec)
         sys.modules[_name] = module
         _spec.loader.exec_module(module)
+
+
+@pytest.fixture(autouse=True)
+def _own_numbers(request, monkeypatch):
+    """A module's random numbers start anew with each test, whichever tests ran before it."""
+    if isinstance(getattr(request.module, "RNG", None), np.random.Generator):
+        seed = crc32(request.node.nodeid.encode())
+        monkeypatch.setattr(request.module, "RNG", np.random.default_rng(seed))

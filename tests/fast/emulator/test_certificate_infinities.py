@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from forging import last, made, refused, with_step
+from forging import holds, judged, last, made, refused, with_step
 
 import tang as tg
 from tang.emulator import certify, check_certificate
 from tang.interpreter import interpret
 from tang.kernel.ir import BF16, F16, F32
-from tang.kernel.narrow import E2M1, E3M2, E5M2
+from tang.kernel.narrow import E2M1, E3M2, E4M3FN, E5M2, TF32
 from tang.kernel.schedule import NodeSchedule, Schedule
 
 OVERFLOWS = ("usual", "inf", "nan", "saturate")
@@ -34,17 +34,6 @@ PROGRAMS = {
 
 def graph_of(name):
     return tg.Graph(y=tg.compute("y", (i,), PROGRAMS[name]()))
-
-
-def holds(bound, exact, computed):
-    """Whether a bound and its verdict about NaN are true of values."""
-    if bound.nan == "cannot be NaN" and np.isnan(computed).any():
-        return False
-    if math.isinf(bound.error):
-        return True
-    same = (exact == computed) | (np.isnan(exact) & np.isnan(computed))
-    with np.errstate(invalid="ignore"):
-        return bool((same | (np.abs(computed - exact) <= bound.error)).all())
 
 
 @pytest.mark.parametrize("computed", [F32, None], ids=["f32", "throughout"])
@@ -101,6 +90,72 @@ def test_what_none_give_is_no_nan_in_a_format_without_one(format_):
     assert np.isnan(interpret(graph, data)["y"][0])
     assert not np.isnan(tg.emulate(graph, data, schedule, rules=())["y"]).any()
     assert (bound.error, bound.nan) == (math.inf, "unknown")
+
+
+# --- where infinities go --------------------------------------------------------------------------
+
+OPS = {
+    "max": lambda v: tg.maximum(v, 1.0), "neg": lambda v: -v, "one": lambda v: v * 1.0,
+    "zero": lambda v: v + 0.0, "root": tg.sqrt, "fold": lambda v: tg.max(v * 1.0, over=k),
+    "sum": lambda v: tg.sum(v, over=k), "exp": tg.exp,
+}  # fmt: skip
+COMPUTED = {"f16": F16, "bf16": BF16, "tf32": TF32, "e5m2": E5M2, "e4m3fn": E4M3FN, "f32": F32}
+ROUNDED = [(f, o) for f in COMPUTED for o in ("usual", "nan", "saturate")
+           if f != "f32" or o == "usual"]  # fmt: skip
+
+
+@pytest.mark.parametrize(("format_", "overflow"), ROUNDED)
+@pytest.mark.parametrize("op", OPS)
+def test_an_infinity_that_a_node_reads_is_what_its_format_makes_of_it(op, format_, overflow):
+    x = tg.compute("x", (i,), a[i] + math.inf)
+    graph = tg.Graph(y=tg.compute("y", (i,), OPS[op](x[i])))
+    node = NodeSchedule(storage=F32, accumulate=COMPUTED[format_], overflow=overflow)
+    stored = NodeSchedule(storage=E5M2, accumulate=F32)
+    schedule = Schedule(nodes=(("x", stored), ("y", node)))
+    bound, exact, found = judged(graph, schedule, {"a": (1.0, 2.0)}, {"a": np.array([1.0, 2.0])})
+    if format_ == "f32":
+        assert math.isfinite(bound.error)
+        assert np.array_equal(exact, found, equal_nan=True)
+
+
+@pytest.mark.parametrize(("format_", "overflow"), ROUNDED)
+@pytest.mark.parametrize("fold", ["max", "argmax"])
+def test_a_copy_of_stored_numbers_is_a_rounded_one_where_there_are_none(fold, format_, overflow):
+    """A maximum of numbers that are stored, in the format they are stored in; −∞ of none."""
+    x = tg.compute("x", (i,), a[i] * 3.0)
+    y = tg.compute("y", (i,), getattr(tg, fold)(x[k], over=k, where=[k < i]))
+    graph = tg.Graph(y=y.output("value") if fold == "argmax" else y)
+    default = NodeSchedule(storage=COMPUTED[format_], accumulate=F32, overflow=overflow)
+    judged(graph, Schedule(default=default), {"a": (1.0, 2.0)}, {"a": np.array([1.0, 2.0])})
+
+
+OF_MEAN = {
+    "itself": lambda m: m, "inverse": lambda m: 1.0 / m, "decision": lambda m: tg.select(
+        m < 0.5, 9.0, 0.0), "root": lambda m: tg.sqrt(m - 0.5),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("format_", ["f32", "f16", "e4m3fn"])
+@pytest.mark.parametrize("name", OF_MEAN)
+def test_the_state_of_a_mean_of_nothing_is_zero(name, format_):
+    m = tg.compute("w", (i,), tg.welford(a[k], over=k, where=[k < i])).output("mean")
+    graph = tg.Graph(y=tg.compute("y", (i,), OF_MEAN[name](m[i])))
+    schedule = Schedule(default=NodeSchedule(storage=COMPUTED[format_]))
+    bound, exact, _ = judged(graph, schedule, {"a": (1.0, 2.0)}, {"a": np.array([1.0, 2.0])})
+    if name == "itself":
+        assert (bound.lo, exact[0]) == (0, 0)
+
+
+def test_the_state_of_a_semigroup_of_nothing_is_nan():
+    last_one = tg.monoid(
+        "last", {"v": "real"}, lift=lambda x: {"v": x}, combine=lambda x, y: y, identity=None
+    )
+    node = tg.compute("w", (i,), tg.reduce(last_one, a[k], over=k, where=[k < i]))
+    graph = tg.Graph(y=node.output("v"))
+    data = {"a": np.array([1.0, 2.0])}
+    bound, exact, _ = judged(graph, Schedule(), {"a": (1.0, 2.0)}, data)
+    assert np.isnan(exact[0])
+    assert bound.nan == "NaN only where the exact value is"
 
 
 # --- reciprocals of 0 -----------------------------------------------------------------------------
