@@ -40,7 +40,7 @@ from tang.emulator.certificate_fold_rules import FOLD_RULES
 from tang.emulator.certificate_grids import Grids, is_number_of
 from tang.emulator.certificate_parameters import wrong_parameter
 from tang.emulator.certificate_program import differs
-from tang.emulator.certificate_rules import RULES
+from tang.emulator.certificate_rules import RULES, unknown
 from tang.emulator.certificate_verdicts import wrong_format, wrong_verdict
 from tang.emulator.certificate_whole_rules import WHOLE_RULES
 from tang.errors import BudgetError
@@ -131,6 +131,7 @@ def _check(c: Certificate) -> None:
     for f in c.formats:
         _check_format(f)
     _check_constants(c)
+    _check_head(c)
     formats = {f.name: f for f in c.formats}
     _require(len(formats) == len(c.formats), "two formats have one name")
     values: list[Value] = []
@@ -141,7 +142,7 @@ def _check(c: Certificate) -> None:
             raise _Refused(f"step {n} ({step.rule}): it makes no sense: {e}") from e
     try:
         grids = Grids(c)
-        lost = grids.lost_below()
+        lost = grids.lost_below() or grids.not_whole()
     except _SENSELESS as e:
         raise _Refused(f"it makes no sense what its steps lose to underflow: {e}") from e
     _require(not lost, lost)
@@ -153,6 +154,20 @@ def _check(c: Certificate) -> None:
             raise _Refused(f"{where}: it makes no sense: {e}") from e
 
 
+def _check_head(c: Certificate) -> None:
+    """What is said of a program, as far as it makes sense by itself."""
+    for name, lo, hi in c.ranges:
+        _require(lo <= hi, f"ranges: {name} is in none of [{lo!r}, {hi!r}]")
+    for name, size in c.sizes:
+        _require(size >= 0, f"sizes: {name} is {size}")
+    _require(not c.seeds, f"seeds: only the strength data has them, not {c.strength}")
+    rows = [(b.node, b.output) for b in c.nodes]
+    twice = (
+        next((r for r in rows if rows.count(r) > 1), None) if len(set(rows)) < len(rows) else None
+    )
+    _require(twice is None, f"{'.'.join(twice or ())}: it has two rows")
+
+
 # --- formats and constants ------------------------------------------------------------------------
 
 
@@ -160,7 +175,8 @@ def _check_format(f: FormatFacts) -> None:
     facts = (f.p, f.emin, f.largest, f.infinity, f.nan)
     known = KNOWN.get(f.name)
     _require(known in (None, facts), f"format {f.name}: it is {known}, not {facts}")
-    sane = 1 <= f.p <= 53 and -1022 <= f.emin <= 1023 and 0 < f.largest < math.inf
+    plain = type(f.p) is type(f.emin) is int and type(f.infinity) is type(f.nan) is bool
+    sane = plain and 1 <= f.p <= 53 and -1022 <= f.emin <= 1023 and 0 < f.largest < math.inf
     _require(sane, f"format {f.name}: {facts} is no format")
     own = is_number_of(f, Fraction(f.largest))
     _require(own, f"format {f.name}: {f.largest!r} is none of its numbers")
@@ -207,8 +223,16 @@ def _check_step(
     found = _RULES[step.rule](operands, Given(params, formats))
     if _is_unbounded(step.rule, operands, params):
         found = replace(found, a=INFINITE)
+    names = str(params.get("formats", "")).split()
+    if not all(_has(formats[name], found) for name in names):
+        found = unknown((), Given(params, formats))
     _compare(where, step.claim, found)
     return of(step.claim)
+
+
+def _has(f: FormatFacts, v: Value) -> bool:
+    """Whether a format has the infinities and the NaN that a value may be."""
+    return (f.infinity or not v.special & {"inf", "-inf"}) and (f.nan or "nan" not in v.special)
 
 
 def _is_unbounded(rule: str, operands: tuple[Value, ...], params: Mapping[str, Parameter]) -> bool:
@@ -216,7 +240,9 @@ def _is_unbounded(rule: str, operands: tuple[Value, ...], params: Mapping[str, P
 
     Not where one of finitely many outcomes is decided, and not where nothing is folded.
     """
-    if rule in ("compare", "isnan", "to_index", "winner") or params.get("n") == 0:
+    if rule in ("compare", "isnan", "to_index", "winner"):
+        return False
+    if rule in FOLD_RULES and params.get("n") == 0:
         return False
     return not all(v.a < INFINITE for v in operands)
 
@@ -254,7 +280,8 @@ def _check_bound(c: Certificate, b: NodeBound, grids: Grids) -> None:
     least = two_to(-1073)  # what f64 loses to underflow
     large = bool(arb(b.error) * (1 + two_to(-40)) + least >= own.error)
     _require(large, f"{where}: its error is larger")
-    near = b.error == math.inf or bool(arb(b.error) <= own.error * (1 + two_to(-40)) + least)
+    beyond = b.error == math.inf and not own.error < two_to(1023)
+    near = beyond or bool(arb(b.error) <= own.error * (1 + two_to(-40)) + least)
     _require(near, f"{where}: its error is smaller")
     vacuous = not (claim.absolute < math.inf and (
         claim.relative < 1 if c.strength == "shape" else b.error == 0 or b.error < claim.size

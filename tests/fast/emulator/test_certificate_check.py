@@ -111,8 +111,8 @@ def test_an_unknown_rule_a_later_operand_and_a_lost_parameter_are_refused():
     for bad, words in (
         (replace(step, rule="magic"), "there is no such rule"),
         (replace(step, args=(n,)), "operands must be earlier steps"),
-        (replace(step, params=step.params[:-1]), "it makes no sense"),
-        (replace(step, args=()), "it makes no sense"),
+        (replace(step, params=step.params[:-1]), "it needs a parameter 'overflow'"),
+        (replace(step, args=()), "it has 1 operand, not 0"),
     ):
         checked = check_certificate(with_step(certificate, n, bad))
         assert not checked
