@@ -32,7 +32,7 @@ from tang.emulator.certificate_balls import (
     value,
     whole_part,
 )
-from tang.emulator.certificate_rules import Rule
+from tang.emulator.certificate_rules import Rule, unknown
 from tang.emulator.certificate_specials import outcomes
 
 
@@ -155,6 +155,8 @@ def multiplied(x: tuple[Value, ...], p: Given) -> Value:
     (c,) = x
     n = _count(p)
     special = set(outcomes("mul", (c, c))[0])
+    if not all(_holds_counts(p.formats[f], ONE) for f, _ in _pairs(p)):
+        return unknown((), p)  # the product of nothing is 1
     if c.empty or n == 0:
         return value(ONE, ONE, ZERO, ZERO, special=special | c.special)
     top = power(most((c.size, ONE)), n)
@@ -258,6 +260,7 @@ def weighted_mean(x: tuple[Value, ...], p: Given) -> Value:
     count, extra = _count(p, "divisions"), _beyond_one(p)
     r = growth((acc.r, ONE), (div(q, 1 - q), ONE), (_rounds(p, count + extra), ONE))
     a = 2 * (div(acc.a, 1 - q) + (1 + extra) * _loss(p, "below"))
+    a = _bounded(p, mul(v.top, 1 + r) + a, a)
     special = both if acc.special or total.special else ()
     return value(v.lo, v.hi, r, a, pure=False, top=v.top, special=special)
 

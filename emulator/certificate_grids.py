@@ -31,6 +31,8 @@ _KEPT: Final = ("neg", "abs", "max", "min", "nonpositive", "within", "at_least",
 """Rules that give one of their operands, or its size, sign or whole part; so does `mul` by ±1."""
 WHOLE: Final = ("to_index", "integer", "count", "winner", "compare", "isnan", "not", "logic",
                  "any_of")  # fmt: skip
+_COUNTING: Final = ("integer", "count", "not", "logic", "any_of")
+"""Rules over whole numbers and truth values, whose errors are whole."""
 _ADDING: Final = {"sum": 0, "scan": 1}
 """Fold → which of its operands it adds as they are."""
 
@@ -79,6 +81,19 @@ class Grids:
                 return f"step {n} ({step.rule}): it may lose to underflow: {why}"
         return ""
 
+    def not_whole(self) -> str:
+        """Which step counts with what need be no whole number; "" where none does."""
+        for n, step in enumerate(self.c.steps):
+            odd = [a for a in step.args if step.rule in _COUNTING and not self._is_whole(a)]
+            if odd:
+                return f"step {n} ({step.rule}): step {odd[0]} need be no whole number"
+        return ""
+
+    def _is_whole(self, n: int) -> bool:
+        claim, own = self.c.steps[n].claim, self.known[n]
+        whole = all(math.isinf(e) or e % 1 == 0 for e in (claim.lo, claim.hi)) or not own.given
+        return whole and own.g >= 0 and claim.relative == 0
+
     def sources(self, step: int) -> Iterator[tuple[int, str]]:
         """The steps of which the numbers of a step are copies, and to which format they round."""
         seen, stack = set(), [step]
@@ -88,8 +103,13 @@ class Grids:
                 continue
             seen.add(n)
             format = self._rounded_to(self.c.steps[n])
-            if format:
+            if self._is_alone(self.c.steps[n]):
+                stack.extend(self._operands(self.c.steps[n]))
+            elif format:
                 yield n, format
+            elif self.c.steps[n].rule == "floor":
+                yield n, ""
+                stack.extend(self._operands(self.c.steps[n]))
             elif self._is_kept(self.c.steps[n]):
                 stack.extend(self._operands(self.c.steps[n]))
             else:
@@ -141,6 +161,11 @@ class Grids:
         claim = self.c.steps[n].claim
         one = claim.lo == claim.hi and abs(claim.lo) == 1
         return one and claim.exact and not claim.special
+
+    @staticmethod
+    def _is_alone(step: Step) -> bool:
+        """Whether a fold is of one element at most, which nothing rounds."""
+        return step.rule in ("sum", "prod") and float(step.param("n")) <= 1
 
     def _is_kept(self, step: Step) -> bool:
         if step.rule == "mul":

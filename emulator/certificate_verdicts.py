@@ -48,6 +48,12 @@ def wrong_format(g: Grids, b: NodeBound) -> str:
     """
     if b.format not in ("", *g.formats):
         return f"unknown format {b.format!r}"
+    claim = g.c.steps[b.step].claim
+    if b.format and math.isfinite(claim.absolute):
+        own = g.formats[b.format]
+        lacks = [s for s in claim.special if not (own.nan if s == "nan" else own.infinity)]
+        if lacks:
+            return f"{b.format} has no {lacks[0]}"
     for n, format in g.sources(b.step):
         if b.format:
             found = g.formats[b.format]
@@ -78,6 +84,8 @@ def _no_number(c: Certificate, n: int, f: FormatFacts) -> str:
     if step.rule == "constant":
         name = str(step.param("value"))
         return "" if _is_literal(f, name) else f"step {n}: {name} is no number of {f.name}"
+    if step.rule == "floor":
+        return "" if f.largest % 1 == 0 else f"step {n}: a floor may lie beyond {f.largest:.4g}"
     if step.rule not in WHOLE:
         return f"nothing rounds what step {n} ({step.rule}) computes to {f.name}"
     own = of(step.claim)
@@ -97,7 +105,7 @@ def _is_literal(f: FormatFacts, name: str) -> bool:
 def _no_whole(c: Certificate, n: int) -> str:
     """Why what no step rounds is no whole number or truth value."""
     step = c.steps[n]
-    if step.rule == "given" and not (step.claim.lo % 1 == 0 and step.claim.hi % 1 == 0):
+    if step.rule == "given" and any(float(step.param(e)) % 1 for e in ("lo", "hi")):
         return f"step {n} gives them"
     return "" if step.rule in (*WHOLE, *_ANYTHING) else f"step {n} ({step.rule}) computes them"
 

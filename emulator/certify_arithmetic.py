@@ -25,7 +25,7 @@ from tang.emulator.ranges import (
     ulps_reach,
 )
 from tang.emulator.ranges_folds import FOLDS
-from tang.emulator.ranges_numbers import Formats, plus, quantum, unit
+from tang.emulator.ranges_numbers import Formats, plus, quantum, unit, unknown
 from tang.emulator.ranges_whole import WHOLE_RULES
 from tang.ir.format import Format
 from tang.ir.given import apart
@@ -72,6 +72,9 @@ class Trail:
     def _new(self, rule: str, args: tuple[int, ...], params: dict[str, Parameter]) -> int:
         claims = tuple(self.steps[a].claim for a in args)
         claim = _RULES[rule](claims, params, self.formats.known)
+        names = str(params.get("formats", "")).split()
+        if not all(keeps_special(claim, self.formats[f], "inf") for f in names):
+            claim = unknown()
         if stays_lost(rule, claims, params):
             claim = replace(claim, absolute=math.inf)
         self.steps.append(Step(rule, args, tuple(params.items()), claim))

@@ -34,6 +34,7 @@ from tang.emulator.ranges_numbers import (
     quantum,
     times,
     unit,
+    unknown,
     up,
     whole,
     whole_ends,
@@ -168,6 +169,8 @@ def _prod(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:
     (c,) = x
     n = number(p, "n")
     special, _ = of_specials("mul", (c, c))
+    if not holds_up_to(1, p, f):  # the product of nothing
+        return unknown()
     if c.empty or n == 0:
         return whole(1.0, 1.0, special=(*special, *c.special))
     size = max(c.size, 1.0)
@@ -300,6 +303,8 @@ def _weighted_mean(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:
     extra, small = inexact(p), spent(p, f, "below")
     r = compound((r, 1), (repeated(p, f, number(p, "divisions") + extra), 1))
     a = times(plus(over(acc.absolute, lower(1 - q)), small, times(extra, small)), 2.0)
+    if not fits(p, f, plus(v.top, times(r, v.top), a)):
+        a = INF
     special = special if (acc.special or total.special) else ()
     return claim((v.lo, v.hi), (r, a), False, v.top, special)
 
@@ -333,8 +338,13 @@ def _welford_mean(x: tuple[Claim, ...], p: Params, f: Facts) -> Claim:
 
 def counts(p: Params, f: Facts) -> bool:
     """Whether the formats hold every count up to n."""
+    return holds_up_to(number(p, "n"), p, f)
+
+
+def holds_up_to(n: float, p: Params, f: Facts) -> bool:
+    """Whether the formats of an operation hold every whole number up to n."""
     known = (f[m] for m in str(p["formats"]).split())
-    return all(number(p, "n") <= min(2.0**m.p, m.largest) and quantum(m) <= 1 for m in known)
+    return all(n <= min(2.0**m.p, m.largest) and quantum(m) <= 1 for m in known)
 
 
 def merge_reach(c: Claim, p: Params, error: float) -> float:
