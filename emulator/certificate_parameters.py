@@ -204,7 +204,8 @@ def _wrong_empty(step: Step, params: Mapping[str, Parameter]) -> str:
 def _wrong_format(c: Certificate, params: Mapping[str, Parameter]) -> str:
     """Formats are those of the certificate, and every one of an operation has its rounding."""
     formats = str(params.get("formats", "")).split()
-    if "formats" in params and len(formats) != len(str(params["roundings"]).split()):
+    modes = str(params.get("roundings", "")).split()
+    if "formats" in params and (not formats or len(formats) != len(modes)):
         return "every format needs a rounding"
     own = {f.name for f in c.formats}
     named = [*formats, *([str(params["format"])] if "format" in params else [])]
