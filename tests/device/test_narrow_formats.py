@@ -69,6 +69,36 @@ def test_every_rung_holds_on_every_language():
         assert [(r.backend, r.unsupported) for r in emitted] == [(name, "") for name in here]
 
 
+FOLDS = ("max", "min", "argmax", "logsumexp")
+STARTS = [
+    NodeSchedule(storage=F32, accumulate=f, overflow=o, **how)
+    for f, o in ((E4M3FN, "nan"), (E4M3FN, "saturate"), (OWN, "nan"), (E2M1, "saturate"),
+                 (E5M2, "nan"))
+    for how in ({}, {"lanes": 4}, {"split": 3})
+]  # fmt: skip
+
+
+def test_extrema_start_from_a_number_where_a_format_has_no_infinity():
+    """Their identity is the largest number, not NaN: it is no number that overflowed."""
+    i, r = tg.dims("i r")
+    x = tg.input("x", (5, 13))
+    made = tg.Graph(**{n: tg.compute(n, (i,), getattr(tg, n)(x[i, r], over=r)) for n in FOLDS})
+    given = np.random.default_rng(3).choice([-2.0, -1.0, 0.5, 1.0, 2.0], (5, 13))
+    here = sorted(name for name in BACKENDS if not available()[name])
+    if not here:
+        pytest.skip("no backend runs here")
+    chosen = [Schedule(nodes=tuple((n, s) for n in FOLDS)) for s in STARTS]
+    asked = [Task(graph=made, inputs={"x": given}, schedule=s, name=f"{n}")
+             for n, s in enumerate(chosen)]  # fmt: skip
+    for report in verify_batch(asked, here):
+        assert report.ok, report.to_text()
+    want = {"max": given.max(1), "min": given.min(1), "argmax": given.argmax(1)}
+    for s in chosen:
+        found = tg.emulate(made, {"x": given}, s, rules=())
+        for name, values in want.items():
+            assert np.array_equal(found[name], values), (name, s)
+
+
 @pytest.mark.parametrize("backend", ["c", "opencl"])
 def test_f64_is_rounded_once(backend):
     if available()[backend]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from tang.errors import TangBugError
 from tang.ir.derived import absent
@@ -162,8 +162,9 @@ class Context:
         conversion = self.precision.conversion
         if e.sort is not REAL or conversion is None or holds(conversion.format, e.payload):
             return value
-        if nearest and not conversion.format.has_infinity and "inf" in str(e.payload):
-            return self.converted(value, replace(conversion, overflow="saturate"))
+        if nearest and e.payload in ("inf", "-inf"):
+            largest = conversion.format.largest
+            return Value(k.Const(value.expr.type, largest if e.payload == "inf" else -largest), 0)
         return self.rounded(value)
 
     def absent(self, sort: Sort) -> Value:
