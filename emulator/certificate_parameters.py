@@ -176,9 +176,9 @@ def _wrong_word(step: Step, params: Mapping[str, Parameter]) -> str:
         if words is None:
             continue
         own = value.split() if name in _SEVERAL and isinstance(value, str) else [value]
-        other = next((w for w in own if w not in words), None)
-        if other is not None:
-            return f"{name} is one of {', '.join(words)}, not {other!r}"
+        others = [w for w in own if w not in words]
+        if others:
+            return f"{name} is one of {', '.join(words)}, not {others[0]!r}"
     return ""
 
 

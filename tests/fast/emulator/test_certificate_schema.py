@@ -127,9 +127,10 @@ def test_words_of_another_kind_are_refused_in_every_step(name):
             if not isinstance(value, str):
                 continue
             free = p in ("constant", "why", "value")
-            for other in (True, 7) if free else ("zzz", True, 7):
+            for other in (True, 7, None) if free else ("zzz", "", True, 7, None):
                 params = tuple((q, other if q == p else v) for q, v in step.params)
-                refused(put(certificate, n, replace(step, params=params)), f"step {n} (", p[:6])
+                forged = put(certificate, n, replace(step, params=params))
+                refused(forged, f"step {n} ({step.rule}): ", p.removesuffix("s"))
 
 
 def test_what_may_be_missing_may_be_missing():
