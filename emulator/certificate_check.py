@@ -37,6 +37,7 @@ from tang.emulator.certificate_constants import (
     wrong_math,
 )
 from tang.emulator.certificate_fold_rules import FOLD_RULES
+from tang.emulator.certificate_functions import wrong_function
 from tang.emulator.certificate_grids import Grids, is_number_of
 from tang.emulator.certificate_parameters import wrong_parameter
 from tang.emulator.certificate_program import differs
@@ -140,6 +141,8 @@ def _check(c: Certificate) -> None:
             values.append(_check_step(c, n, step, values, formats))
         except _SENSELESS as e:
             raise _Refused(f"step {n} ({step.rule}): it makes no sense: {e}") from e
+    wrong = wrong_function(c)
+    _require(not wrong, wrong)
     try:
         grids = Grids(c)
         lost = grids.lost_below() or grids.not_whole()

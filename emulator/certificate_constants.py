@@ -2,9 +2,9 @@
 
 That is its value, what this rests on, and where it is to be found.
 
-Defines `wrong_constant`, `wrong_math` and `unlisted`. Relies on the names that constants have and
-on the tables of `tang.kernel.accuracy`, which are data. Which claim holds for which arguments it
-does not ask: that is of the program.
+Defines `wrong_constant`, `wrong_math`, `unlisted` and `promises`. Relies on the names that
+constants have and on the tables of `tang.kernel.accuracy`, which are data. Which claim holds for
+which arguments `certificate_functions` asks.
 
     FORMAT.u, FORMAT.eta, FORMAT.largest     of a format of the certificate
     portable.f32.OP, c.f64.OP                of tang's own functions, and where there are none
@@ -49,7 +49,21 @@ _BASES: Final = {"exp": "e", "exp2": "2", "log": "e", "log2": "2"}
 
 
 @dataclass(frozen=True, slots=True)
-class _Promise:
+class Row:
+    """A row of a table: its number, and the largest argument that it is taken at.
+
+    claims    all rows of the function; of none of them where the constant holds everywhere
+    together  whether every row counts whose domain is met
+    """
+
+    claims: tuple[Claim, ...] = ()
+    together: bool = False
+    number: int = 0
+    most: float = math.inf
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
     """What a constant is by its name: of which function in which format, its value and kind.
 
     origin  what it rests on, and its source
@@ -60,6 +74,7 @@ class _Promise:
     value: float
     origin: tuple[str, str]
     kind: str = "ulp"
+    row: Row = Row()
 
 
 def wrong_math(name: str) -> str:
@@ -96,7 +111,13 @@ def is_of_format(k: Constant, formats: Mapping[str, FormatFacts]) -> bool:
     return name in formats and part in _PARTS
 
 
-def _promise(name: str, maths: str) -> _Promise | None:
+def promises(c: Certificate) -> dict[str, Promise]:
+    """Constant of a function → what its name says."""
+    found = ((k.name, _promise(k.name, c.math)) for k in c.constants)
+    return {name: p for name, p in found if p is not None}
+
+
+def _promise(name: str, maths: str) -> Promise | None:
     """What a name says, where functions of this math have it."""
     label, _, most = name.partition("@")
     if label.count(".") < 2:
@@ -111,18 +132,18 @@ def _promise(name: str, maths: str) -> _Promise | None:
         if maths not in DIVISION or (format == "f64" and maths != "any"):
             return None
         quotient, root, source = DIVISION[maths]
-        return _Promise(op, format, root if op == "sqrt" else quotient, ("spec", source))
+        return Promise(op, format, root if op == "sqrt" else quotient, ("spec", source))
     return _of_row(op, format, rest, most, maths) if len(rest) == 1 and op in PORTABLE else None
 
 
-def _own(op: str, whose: str) -> _Promise | None:
+def _own(op: str, whose: str) -> Promise | None:
     """Of tang's own functions, which are measured; there are none in f64."""
     if whose == "portable.f32":
         seen = ("tested", "samples") if op == "atan2" else ("exhaustive", "all f32 arguments")
-        return _Promise(op, "f32", PORTABLE[op], (seen[0], f"docs/maths.md: {seen[1]}"))
+        return Promise(op, "f32", PORTABLE[op], (seen[0], f"docs/maths.md: {seen[1]}"))
     if whose == "c.f64":
         source = "as the C library documents: there are no portable functions in f64"
-        return _Promise(op, "f64", UNPORTED[op], ("assumed", source))
+        return Promise(op, "f64", UNPORTED[op], ("assumed", source))
     return None
 
 
@@ -131,21 +152,22 @@ def _formats(maths: str) -> tuple[str, ...]:
     return ("f64", "f32", "f16", "bf16") if maths == "any" else ("f64", "f32")
 
 
-def _of_row(op: str, format: str, rest: list[str], most: str, maths: str) -> _Promise | None:
+def _of_row(op: str, format: str, rest: list[str], most: str, maths: str) -> Promise | None:
     table = LIBRARY if maths == "any" else DOCUMENTED[maths]
     if rest == ["none"] and not most:
-        return _Promise(op, format, math.inf, ("assumed", "nothing is promised"))
+        return Promise(op, format, math.inf, ("assumed", "nothing is promised"))
     rows = table.claims(op, Type(format))
     claim = next((c for n, c in enumerate(rows) if str(n) == rest[0]), None)
     if claim is None or bool(claim.per) != bool(most):
         return None
-    if claim.absolute:
-        return _Promise(op, format, claim.absolute, ("spec", table.source), "absolute")
     value = _at(claim, most)
     if value is None:
         return None
+    row = Row(rows, table.together, int(rest[0]), float(most or math.inf))
+    if claim.absolute:
+        return Promise(op, format, claim.absolute, ("spec", table.source), "absolute", row)
     at = f"; at arguments up to {float(most):.6g}" if claim.per else ""
-    return _Promise(op, format, value, ("spec", f"{table.source}{at}"))
+    return Promise(op, format, value, ("spec", f"{table.source}{at}"), row=row)
 
 
 def _at(claim: Claim, most: str) -> float | None:
@@ -186,12 +208,12 @@ def unlisted(c: Certificate, step: Step, params: Mapping[str, Parameter]) -> str
 
 
 def _no_less(
-    fit: list[tuple[Constant, _Promise]], known: list[tuple[Constant, _Promise]]
-) -> list[tuple[Constant, _Promise]]:
+    fit: list[tuple[Constant, Promise]], known: list[tuple[Constant, Promise]]
+) -> list[tuple[Constant, Promise]]:
     """The constants that are no smaller than one of the other way to compute an exponential."""
     other = {"exp": "exp2", "exp2": "exp"}
 
-    def holds(k: Constant, p: _Promise) -> bool:
+    def holds(k: Constant, p: Promise) -> bool:
         return any(
             q.op == other.get(p.op) and q.format == p.format and q.kind == p.kind
             and k.value >= m.value for m, q in known
@@ -202,7 +224,7 @@ def _no_less(
 
 def _is_meant(
     c: Certificate, step: Step, params: Mapping[str, Parameter], name: str, k: Constant,
-    p: _Promise,
+    p: Promise,
 ) -> bool:  # fmt: skip
     """Whether a constant is what a number of a step may be."""
     if name == "quotient":
