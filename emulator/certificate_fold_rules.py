@@ -319,7 +319,7 @@ def welford_m2(x: tuple[Value, ...], p: Given) -> Value:
     small = mul(steps, n, _loss(p, "below"), mul(apart, n) + n + 1)
     a = mul(moved + small, 1 + more)
     span = c.hi - c.lo
-    hi = mul(n, span / 2, span / 2) if span < INFINITE else INFINITE
+    hi = mul(n, span / 2, span / 2)
     a = _holds_merges(p, c, mean.error, a)
     return value(ZERO, hi, growth((theta, ONE), (more, ONE)), a,
                  special={"nan"} if c.special else ())  # fmt: skip

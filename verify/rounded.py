@@ -145,13 +145,14 @@ def _operations(subject: Subject, launch: Launch) -> list[Finding]:
     if None in wanted:
         return []
     names = {c.op for c in wanted if c is not None}
+    starts = {c.saturating.op for c in wanted if c is not None and not c.format.has_infinity}
     formats = {c.format for c in wanted if c is not None}
     params = {p.name: subject.plan.buffer(b) for p, b in _pairs(launch)}
     users, exprs = _users(launch.kernel)
     for e in exprs:
         if _needs_rounding(e, params, wanted):
             for user in users.get(id(e), ()):
-                if not _is_rounded(e, user, names):
+                if not _is_rounded(e, user, names | starts if _is_infinite(e) else names):
                     known = ", ".join(sorted(f.name for f in formats))
                     shown = "a statement" if user is None else expr_text(user)
                     text = f"a result is not rounded to {known}"
@@ -245,6 +246,11 @@ def _needs_rounding(
             return buffer is not None and format_of(buffer) not in formats
         case _:
             return False
+
+
+def _is_infinite(e: k.Expr) -> bool:
+    """Whether a value is an infinity as a literal: folds start from the number next to it."""
+    return isinstance(e, k.Const) and e.value in ("inf", "-inf")
 
 
 def _is_rounded(e: k.Expr, user: k.Expr | None, names: set[str]) -> bool:

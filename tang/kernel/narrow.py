@@ -8,7 +8,7 @@ It computes nothing: what rounding means is `emulator/narrow.py`, how kernels do
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, lru_cache
 from typing import Final
@@ -104,6 +104,11 @@ class Conversion:
             raise FormatError(
                 f"{self.format.name} has no overflow {self.overflow!r}: one of {known}"
             )
+
+    @property
+    def saturating(self) -> Conversion:
+        """The same with the largest number instead of what is beyond it, as identities round."""
+        return replace(self, overflow="saturate")
 
     @property
     def op(self) -> str:

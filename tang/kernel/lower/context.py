@@ -163,8 +163,7 @@ class Context:
         if e.sort is not REAL or conversion is None or holds(conversion.format, e.payload):
             return value
         if nearest and e.payload in ("inf", "-inf"):
-            largest = conversion.format.largest
-            return Value(k.Const(value.expr.type, largest if e.payload == "inf" else -largest), 0)
+            return self.converted(value, conversion.saturating)
         return self.rounded(value)
 
     def absent(self, sort: Sort) -> Value:

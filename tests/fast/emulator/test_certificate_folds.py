@@ -150,3 +150,10 @@ def test_a_number_that_is_least_but_for_what_f64_drops_may_underflow():
     found = certify(graph, schedule, {}, {"a": (-2.0, -1.0)}, freedom="wgsl")
     checked = check_certificate(found, graph, schedule)
     assert checked, checked.message
+
+
+def test_a_variance_of_nothing_of_any_size_is_accepted():
+    none, v = tg.dim("none", 0), tg.input("v", (0,))
+    y = tg.compute("y", (), tg.welford(v[none] / v[none], over=none))
+    for ranges in ({"v": (-1.0, 1.0)}, None):
+        made(y, ranges)
