@@ -49,9 +49,9 @@ def _converted_to(format_: Any) -> Callable[[Function], Function]:  # noqa: ANN4
 
 
 def _literal_as_it_is(original: Function) -> Function:
-    def literal(ctx: Any, e: Any) -> Any:  # noqa: ANN401
+    def literal(ctx: Any, e: Any, nearest: bool = False) -> Any:  # noqa: ANN401
         if e.sort is not REAL or ctx.precision.conversion is None:
-            return original(ctx, e)
+            return original(ctx, e, nearest)
         return Value(k.Const(ctx.type_of(e.sort), e.payload), 0)
 
     return literal
