@@ -38,7 +38,7 @@ from tang.emulator.certificate_constants import (
 )
 from tang.emulator.certificate_fold_rules import FOLD_RULES
 from tang.emulator.certificate_functions import wrong_function
-from tang.emulator.certificate_grids import Grids, is_number_of
+from tang.emulator.certificate_grids import Grids, is_number_of, lacking
 from tang.emulator.certificate_parameters import wrong_parameter
 from tang.emulator.certificate_program import differs
 from tang.emulator.certificate_rules import RULES, unknown
@@ -227,15 +227,10 @@ def _check_step(
     if _is_unbounded(step.rule, operands, params):
         found = replace(found, a=INFINITE)
     names = str(params.get("formats", "")).split()
-    if not all(_has(formats[name], found) for name in names):
+    if any(lacking(formats[name], found.special) for name in names):
         found = unknown((), Given(params, formats))
     _compare(where, step.claim, found)
     return of(step.claim)
-
-
-def _has(f: FormatFacts, v: Value) -> bool:
-    """Whether a format has the infinities and the NaN that a value may be."""
-    return (f.infinity or not v.special & {"inf", "-inf"}) and (f.nan or "nan" not in v.special)
 
 
 def _is_unbounded(rule: str, operands: tuple[Value, ...], params: Mapping[str, Parameter]) -> bool:

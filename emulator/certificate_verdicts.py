@@ -14,7 +14,7 @@ from typing import Final
 
 from tang.emulator.certificate import NO_REALS, Certificate, FormatFacts, NodeBound, Step
 from tang.emulator.certificate_balls import Ball, mul, nearest, of, two_to
-from tang.emulator.certificate_grids import WHOLE, Grids, is_number_of, quantum
+from tang.emulator.certificate_grids import WHOLE, Grids, is_number_of, lacking, quantum
 
 _NEAR: Final = 2.0**-40
 _SHOWN: Final = 1e-3
@@ -49,21 +49,19 @@ def wrong_format(g: Grids, b: NodeBound) -> str:
     if b.format not in ("", *g.formats):
         return f"unknown format {b.format!r}"
     claim = g.c.steps[b.step].claim
-    if b.format and math.isfinite(claim.absolute):
-        own = g.formats[b.format]
-        lacks = [s for s in claim.special if not (own.nan if s == "nan" else own.infinity)]
-        if lacks:
-            return f"{b.format} has no {lacks[0]}"
-    for n, format in g.sources(b.step):
-        if b.format:
-            found = g.formats[b.format]
-            wrong = _wrong_rounding(g, n, found, format) if format else _no_number(g.c, n, found)
-        else:
-            wrong = f"step {n} rounds them to {format}" if format else _no_whole(g.c, n)
-            wrong = wrong and f"it holds reals: {wrong}"
-        if wrong:
-            return wrong
-    return ""
+    own = g.formats.get(b.format)
+    if own is not None and math.isfinite(claim.absolute) and (s := lacking(own, claim.special)):
+        return f"{b.format} has no {s}"
+    found = (_wrong_source(g, own, n, format) for n, format in g.sources(b.step))
+    return next((wrong for wrong in found if wrong), "")
+
+
+def _wrong_source(g: Grids, own: FormatFacts | None, n: int, format: str) -> str:
+    """Why what step n gives, rounded to a format or to none, is no number of a result's own."""
+    if own is not None:
+        return _wrong_rounding(g, n, own, format) if format else _no_number(g.c, n, own)
+    wrong = f"step {n} rounds them to {format}" if format else _no_whole(g.c, n)
+    return wrong and f"it holds reals: {wrong}"
 
 
 def _wrong_rounding(g: Grids, n: int, f: FormatFacts, format: str) -> str:
