@@ -79,7 +79,7 @@ def reduces(
     moving = frozenset[str]().union(*(f.variables for n, f in point.items() if n in known))
     carried = {v for n in names for v in frame.forms[n].variables}
     single = len(set(names)) == len(dims) and not carried & moving
-    single = single and len(set(found.node.where)) == len(set(node.where))
+    single = single and match.asked() == match.here()
     if single and [extents[n] for n in names] == wanted:
         return frozenset(names)
     return frozenset()
@@ -145,5 +145,12 @@ class _Match:
         """Whether every reduce dim is bound, and what `where` asks holds here as well."""
         if not self.free.keys() <= self.bound.keys():
             return False
-        here = {w.substitute(self.forms) for w in self.node.where}
-        return all(w.substitute(self.bound) in here for w in self.other.where)
+        return self.asked() <= self.here()
+
+    def here(self) -> set[Affine]:
+        """The conditions of the node."""
+        return {w.substitute(self.forms) for w in self.node.where}
+
+    def asked(self) -> set[Affine]:
+        """Those of the other one, of which two may be one here."""
+        return {w.substitute(self.bound) for w in self.other.where}

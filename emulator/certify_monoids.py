@@ -7,7 +7,7 @@ play no part. It bounds nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Final
@@ -104,7 +104,10 @@ def _kind(monoid: Monoid, members: tuple[int, ...]) -> tuple[str, tuple[int, ...
         return (simple if known else "unknown"), members, 0
     sizes = [monoid.axis_size(a) for a in _axes(monoid, members)]
     if sizes and combine == _renamed(monoids.top_k(sizes[0])):
-        known = _starts(monoid, members, monoids.top_k(sizes[0]).identity)
+        top = monoids.top_k(sizes[0])
+        known = _starts(monoid, members, top.identity) and all(
+            _of_first_rank(monoid.lift[c], e, axes) for c, e in zip(members, top.lift, strict=True)
+        )
         return ("top_k" if known else "unknown"), members, sizes[0]
     if all(monoid.components[c].sort is BOOL for c in members):
         return "truth", members, 0
@@ -113,6 +116,14 @@ def _kind(monoid: Monoid, members: tuple[int, ...]) -> tuple[str, tuple[int, ...
     own = monoids.BUILTIN[kind].identity if kind != "unknown" else None
     known = _lifts(kind, lift) and _starts(monoid, members, own)
     return (kind if known else "unknown"), members, 0
+
+
+def _of_first_rank(lift: Expr, own: Expr, axes: Mapping[str, int]) -> bool:
+    """Whether a lift of a top-k is an element at the first rank, and what is absent elsewhere."""
+    if lift.op != "select" or lift.args[2] != own.args[2] or lift.args[0].op != "eq":
+        return False
+    rank, first = lift.args[0].args
+    return rank.op == "iota" and rank.payload in axes and first == own.args[0].args[1]
 
 
 def _starts(monoid: Monoid, members: tuple[int, ...], own: tuple[Expr, ...] | None) -> bool:

@@ -15,6 +15,7 @@ from tang.emulator.certify_matching import Frame, Reduction, arg_read, element_o
 from tang.emulator.certify_monoids import groups_of
 from tang.ir.expr import Expr
 from tang.ir.graph import Comprehension, Graph
+from tang.ir.monoids import WELFORD
 from tang.ir.view import Read, View
 
 
@@ -115,7 +116,8 @@ def _welford(
     names = [o.name for o in source.monoid.outputs]
     same = average.source.node == read.source.node and average.view == read.view
     told = [r.source.output for r in (average, read)]
-    if not same or len(names) != 2 or told != names or len(groups_of(source)) != 1:
+    own = source.monoid.project == WELFORD.project and kinds[0].components == (0, 1, 2)
+    if not same or told != names or not own:
         return None
     lift = kinds[0].lift[1]
     if element_of(graph, node, operands[0], Reduction(source, lift), read) is None:

@@ -12,7 +12,7 @@ from forging import judged, last, made, refused, with_step
 import tang as tg
 from tang.emulator import certify, check_certificate
 from tang.ir import monoids
-from tang.ir.expr import real
+from tang.ir.expr import apply, real
 from tang.kernel.ir import F32
 from tang.kernel.narrow import E2M1, E2M3, E3M2
 from tang.kernel.schedule import NodeSchedule, Schedule
@@ -157,3 +157,46 @@ def test_a_variance_of_nothing_of_any_size_is_accepted():
     y = tg.compute("y", (), tg.welford(v[none] / v[none], over=none))
     for ranges in ({"v": (-1.0, 1.0)}, None):
         made(y, ranges)
+
+
+# --- what is no relation --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("more", [False, True])
+def test_two_conditions_that_become_one_are_one(more):
+    """The maximum over k ≤ i and k ≤ j is read at j = i, and the sum leaves others out."""
+    p, q, s = tg.dim("p", 3), tg.dim("q", 3), tg.dim("s", 3)
+    v = tg.input("v", (3,))
+    m = tg.compute("m", (p, q), tg.max(v[s], over=s, where=[s <= p, s <= q]))
+    mask = [s <= p, s >= p] if more else [s <= p]
+    total = tg.compute("total", (p,), tg.sum(tg.exp(v[s] - m[p, p]), over=s, where=mask))
+    small = tg.select(total[p] < 0.5, v[p] * 0.1, 0.0)
+    graph = tg.Graph(y=tg.compute("y", (p,), small))
+    bound, _, _ = judged(graph, Schedule(), {"v": (-5.0, 5.0)}, {"v": np.array([5.0, -5.0, 2.0])})
+    assert (bound.lo == bound.hi == 0) == (not more)
+
+
+@pytest.mark.parametrize("change", ["mean", "variance", ""])
+def test_other_outputs_of_a_welford_are_no_mean_and_no_variance(change):
+    mean, spread = monoids.WELFORD.project
+    other = {"mean": (apply("mul", mean, real(3)), spread), "": (mean, spread),
+             "variance": (mean, apply("mul", spread, real(0.01)))}[change]  # fmt: skip
+    own = replace(monoids.WELFORD, project=other)
+    v = tg.input("v", (5,))
+    t = tg.compute("t", (), tg.reduce(own, v[r], over=r))
+    e = (v[r] - t[()]) / tg.sqrt(t.output("variance")[()] + 1e-5)
+    graph = tg.Graph(y=tg.compute("y", (r,), e))
+    data = {"v": np.array([-1.0, 1.0, 1.5, 3.0, -3.0])}
+    bound, _, _ = judged(graph, Schedule(), {"v": (-3.0, 3.0)}, data)
+    assert (bound.hi < 5**0.5 + 1e-9) == (not change)
+
+
+def test_a_top_k_of_other_lifts_has_no_bound():
+    own = monoids.top_k(2)
+    for factor, known in ((1, True), (3, False)):
+        value = apply("mul", own.lift[0], real(factor)) if factor > 1 else own.lift[0]
+        changed = replace(own, lift=(value, own.lift[1]))
+        node = tg.compute("w", (), tg.reduce(changed, keys[r], r, over=r))
+        graph = tg.Graph(y=node.output("values"))
+        bound, _, _ = judged(graph, Schedule(), {"keys": (0.0, 1.0)}, {"keys": np.arange(5) / 8})
+        assert math.isfinite(bound.error) == known
