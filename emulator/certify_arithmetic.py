@@ -246,6 +246,12 @@ class Arithmetic:
         """Whether −∞, as a maximum of nothing, stays one in the node's formats."""
         return all(keeps_infinity(self.trail.formats[r.format], r.overflow) for r in self.roundings)
 
+    @property
+    def has_ends(self) -> bool:
+        """Whether ∞ as a literal, which all numbers are compared with, is at least a number."""
+        pairs = ((self.trail.formats[r.format], r.overflow) for r in self.roundings)
+        return all(f.infinity or overflow == "saturate" for f, overflow in pairs)
+
     def _holds(self, value: Fraction) -> bool:
         return all(is_number(value, self.trail.formats[r.format]) for r in self.roundings)
 

@@ -14,6 +14,7 @@ from typing import Final
 
 from tang.emulator.certify_arithmetic import Arithmetic
 from tang.emulator.certify_forms import order, parts
+from tang.emulator.ranges import is_lost
 from tang.emulator.ranges_numbers import quantum
 from tang.ir.expr import REAL, Expr, Sort, named
 
@@ -100,7 +101,9 @@ class Evaluator:
         return trail.add("unknown")  # a fold over static axes outside of the known monoids
 
     def _reflexive(self, name: str, step: int) -> int:
-        """A value compared with itself gives the same in both worlds."""
+        """A value compared with itself gives the same in both worlds, if both are numbers."""
+        if is_lost(self.a.trail[step]):
+            return self.a.trail.add("compare", step, step, op=name)
         truth = 0.0 if name == "lt" else 1.0
         least = 0.0 if "nan" in self.a.trail[step].special else truth
         return self.a.trail.add("given", lo=least, hi=truth)

@@ -261,6 +261,8 @@ class Folder:
 
     def _welford(self, group: Group) -> list[int]:
         o, trail = self.order, self.a.trail
+        if not self.a.has_ends:  # its combine asks whether a difference is less than ∞
+            return self._unknown(group)
         x = self.value(group.lift[1])
         common: dict[str, Parameter] = {
             "n": o.n, "chain": o.chain, "levels": o.levels, **self.a.quotients(), **self._params()

@@ -13,8 +13,8 @@ import tang as tg
 from tang.emulator import certify, check_certificate
 from tang.ir import monoids
 from tang.ir.expr import apply, real
-from tang.kernel.ir import F32
-from tang.kernel.narrow import E2M1, E2M3, E3M2
+from tang.kernel.ir import F16, F32
+from tang.kernel.narrow import E2M1, E2M3, E3M2, E4M3FN
 from tang.kernel.schedule import NodeSchedule, Schedule
 
 i, k = tg.dim("i", 2), tg.dim("k", 2)
@@ -200,3 +200,24 @@ def test_a_top_k_of_other_lifts_has_no_bound():
         graph = tg.Graph(y=node.output("values"))
         bound, _, _ = judged(graph, Schedule(), {"keys": (0.0, 1.0)}, {"keys": np.arange(5) / 8})
         assert math.isfinite(bound.error) == known
+
+
+@pytest.mark.parametrize(("overflow", "known"), [("nan", False), ("saturate", True)])
+def test_a_mean_asks_for_less_than_an_infinity_that_may_be_nan(overflow, known):
+    """With NaN for ∞ the combine of Welford takes every difference for an infinite one."""
+    node = NodeSchedule(storage=F32, accumulate=E4M3FN, overflow=overflow)
+    w = tg.compute("w", (), tg.welford(a[k], over=k))
+    bound, exact, _ = judged(tg.Graph(y=w.output("mean")), Schedule(nodes=(("w", node),)),
+                             {"a": (6.0, 6.0)}, {"a": np.array([6.0, 6.0])})  # fmt: skip
+    assert (exact, math.isfinite(bound.error)) == (6, known)
+
+
+def test_what_may_be_nan_or_a_number_need_not_equal_itself():
+    """Beyond f16 an input is NaN, of which e2m3 makes a number."""
+    node = NodeSchedule(storage=E2M3, accumulate=E2M3)
+    default = NodeSchedule(storage=F16, accumulate=F32, overflow="nan")
+    graph = tg.Graph(y=tg.compute("y", (i,), tg.select(a[i] == a[i], 1.0, 0.0)))
+    schedule = Schedule(nodes=(("y", node),), default=default)
+    data = {"a": np.array([np.nan, np.nan])}
+    bound, _, _ = judged(graph, schedule, {"a": (3e38, 3.1e38)}, data)
+    assert bound.vacuous
