@@ -59,7 +59,7 @@ def wrong_format(g: Grids, b: NodeBound) -> str:
 def _wrong_source(g: Grids, own: FormatFacts | None, n: int, format: str) -> str:
     """Why what step n gives, rounded to a format or to none, is no number of a result's own."""
     if own is not None:
-        return _wrong_rounding(g, n, own, format) if format else _no_number(g.c, n, own)
+        return _wrong_rounding(g, n, own, format) if format else _no_number(g, n, own)
     wrong = f"step {n} rounds them to {format}" if format else _no_whole(g.c, n)
     return wrong and f"it holds reals: {wrong}"
 
@@ -74,16 +74,18 @@ def _wrong_rounding(g: Grids, n: int, f: FormatFacts, format: str) -> str:
     return ""
 
 
-def _no_number(c: Certificate, n: int, f: FormatFacts) -> str:
+def _no_number(g: Grids, n: int, f: FormatFacts) -> str:
     """Why what no step rounds is no number of a format: literals and whole numbers may be."""
-    step = c.steps[n]
+    step = g.c.steps[n]
     if step.rule in _ANYTHING:
         return ""
     if step.rule == "constant":
         name = str(step.param("value"))
         return "" if _is_literal(f, name) else f"step {n}: {name} is no number of {f.name}"
     if step.rule == "floor":
-        return "" if f.largest % 1 == 0 else f"step {n}: a floor may lie beyond {f.largest:.4g}"
+        formats = [g.formats.get(name, f) for _, name in g.sources(step.args[0])]
+        odd = next((o for o in formats if o.largest % 1), None)
+        return f"step {n}: a floor may lie beyond {odd.largest:.4g}" if odd else ""
     if step.rule not in WHOLE:
         return f"nothing rounds what step {n} ({step.rule}) computes to {f.name}"
     own = of(step.claim)

@@ -208,6 +208,14 @@ def test_a_floor_may_lie_beyond_a_largest_number_that_is_not_whole(format_, held
     assert held or f"step {n}: a floor may lie beyond 7.5" in found.message
 
 
+def test_a_floor_in_a_format_that_ends_with_a_whole_number_is_one_of_a_wider_one():
+    whole = tg.compute("whole", (i,), tg.floor(a[i] + 0.5))
+    y = tg.compute("y", (i,), -whole[i])
+    nodes = tuple((n, NodeSchedule(storage=NARROW[f], accumulate=NARROW[f]))
+                  for n, f in (("whole", "e2m1"), ("y", "e2m3")))  # fmt: skip
+    made(y, {"a": (-9.0, 9.0)}, Schedule(nodes=nodes))
+
+
 @pytest.mark.parametrize("fold", ["sum", "prod"])
 def test_nothing_rounds_a_fold_of_one_element(fold):
     one = tg.dim("one", 1)
