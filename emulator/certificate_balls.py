@@ -190,6 +190,16 @@ def two_to(n: int) -> Ball:
     return arb((1, n))
 
 
+def holds_up_to(f: FormatFacts, n: Ball) -> bool:
+    """Whether a format holds every whole number up to n."""
+    return bool(n <= two_to(f.p) and n <= arb(f.largest)) and f.emin - f.p + 1 <= 0
+
+
+def lacking(f: FormatFacts, special: Iterable[str]) -> str:
+    """An infinity, or NaN, that a format has no number for; "" where it has all."""
+    return next((s for s in sorted(special) if not (f.nan if s == "nan" else f.infinity)), "")
+
+
 def unit_of(f: FormatFacts, mode: str) -> Ball:
     """u of a rounding to nearest ("rne", "rna") or to any neighbour ("rz", "any")."""
     return two_to(-f.p) if mode in ("rne", "rna") else two_to(1 - f.p)

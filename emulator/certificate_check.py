@@ -29,7 +29,7 @@ from tang.emulator.certificate import (
     Parameter,
     Step,
 )
-from tang.emulator.certificate_balls import INFINITE, Given, Value, of, two_to
+from tang.emulator.certificate_balls import INFINITE, Given, Value, lacking, of, two_to
 from tang.emulator.certificate_constants import (
     is_of_format,
     unlisted,
@@ -38,7 +38,7 @@ from tang.emulator.certificate_constants import (
 )
 from tang.emulator.certificate_fold_rules import FOLD_RULES
 from tang.emulator.certificate_functions import wrong_function
-from tang.emulator.certificate_grids import Grids, is_number_of, lacking
+from tang.emulator.certificate_grids import Grids, is_number_of
 from tang.emulator.certificate_parameters import wrong_parameter
 from tang.emulator.certificate_program import differs
 from tang.emulator.certificate_rules import RULES, unknown

@@ -10,7 +10,6 @@ from typing import Final
 
 from flint import arb
 
-from tang.emulator.certificate import FormatFacts
 from tang.emulator.certificate_balls import (
     INFINITE,
     ONE,
@@ -20,6 +19,7 @@ from tang.emulator.certificate_balls import (
     Value,
     div,
     growth,
+    holds_up_to,
     least,
     loss_of,
     most,
@@ -155,7 +155,7 @@ def multiplied(x: tuple[Value, ...], p: Given) -> Value:
     (c,) = x
     n = _count(p)
     special = set(outcomes("mul", (c, c))[0])
-    if not all(_holds_counts(p.formats[f], ONE) for f, _ in _pairs(p)):
+    if not all(holds_up_to(p.formats[f], ONE) for f, _ in _pairs(p)):
         return unknown((), p)  # the product of nothing is 1
     if c.empty or n == 0:
         return value(ONE, ONE, ZERO, ZERO, special=special | c.special)
@@ -273,15 +273,9 @@ def _holds_merges(p: Given, c: Value, error: Ball, a: Ball) -> Ball:
     n = _count(p)
     apart = c.hi - c.lo + 2 * error
     reach = mul(apart, apart, n, n) + mul(apart, n) + c.size + error + n
-    if not all(_holds_counts(p.formats[f], n) for f, _ in _pairs(p)):
+    if not all(holds_up_to(p.formats[f], n) for f, _ in _pairs(p)):
         return INFINITE
     return _bounded(p, reach, a)
-
-
-def _holds_counts(f: FormatFacts, n: Ball) -> bool:
-    """Whether a format holds 0, 1, …, n."""
-    below = bool(n <= two_to(f.p) and n <= arb(f.largest))
-    return below and f.emin - f.p + 1 <= 0
 
 
 def welford_mean(x: tuple[Value, ...], p: Given) -> Value:

@@ -15,7 +15,7 @@ What a program is given (`given`) counts as numbers of the formats they are comp
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
@@ -49,11 +49,6 @@ def is_number_of(f: FormatFacts, x: Fraction) -> bool:
         return g == _ANY
     odd = abs(x) / Fraction(2) ** int(g)
     return g >= quantum(f) and odd < 2**f.p and abs(x) <= Fraction(f.largest)
-
-
-def lacking(f: FormatFacts, special: Iterable[str]) -> str:
-    """An infinity, or NaN, that a format has no number for; "" where it has all."""
-    return next((s for s in sorted(special) if not (f.nan if s == "nan" else f.infinity)), "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from tang.emulator.certificate_balls import (
     Value,
     div,
     joined,
+    lacking,
     least,
     loss_of,
     most,
@@ -78,9 +79,8 @@ def _moved(c: Value, rate: Ball, h: Ball, p: Given) -> Value:
     f, overflow = p.format(), p.text("overflow")
     if overflow not in ("assumed", "inf", "nan", "saturate"):
         raise ValueError(f"unknown overflow {overflow!r}")
-    if c.special & {"inf", "-inf"} and (not f.infinity or overflow in ("nan", "saturate")):
-        return unknown((), p)
-    if "nan" in c.special and not f.nan:
+    moves = overflow in ("nan", "saturate") and c.special & {"inf", "-inf"}
+    if moves or lacking(f, c.special):
         return unknown((), p)
     r = c.r + mul(rate, 1 + c.r)
     a = mul(c.a, 1 + rate) + h

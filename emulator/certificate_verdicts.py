@@ -13,8 +13,8 @@ from fractions import Fraction
 from typing import Final
 
 from tang.emulator.certificate import NO_REALS, Certificate, FormatFacts, NodeBound, Step
-from tang.emulator.certificate_balls import Ball, mul, nearest, of, two_to
-from tang.emulator.certificate_grids import WHOLE, Grids, is_number_of, lacking, quantum
+from tang.emulator.certificate_balls import Ball, holds_up_to, lacking, mul, nearest, of, two_to
+from tang.emulator.certificate_grids import WHOLE, Grids, is_number_of, quantum
 
 _NEAR: Final = 2.0**-40
 _SHOWN: Final = 1e-3
@@ -89,7 +89,7 @@ def _no_number(g: Grids, n: int, f: FormatFacts) -> str:
     if step.rule not in WHOLE:
         return f"nothing rounds what step {n} ({step.rule}) computes to {f.name}"
     own = of(step.claim)
-    held = quantum(f) <= 0 and bool(own.size + own.error <= min(2.0**f.p, f.largest))
+    held = holds_up_to(f, own.size + own.error)
     return "" if held else f"{f.name} does not hold every whole number of step {n} ({step.rule})"
 
 

@@ -217,8 +217,8 @@ class Arithmetic:
         kept = all(self.keeps(r, self.trail[step]) for r in roundings)
         return step if kept else self.through(step, roundings)
 
-    def folded(self, step: int) -> int:
-        """What a fold gives, all of whose operations are rounded in the node's format."""
+    def kept(self, step: int) -> int:
+        """A result that the node's own roundings leave as it is."""
         return self.copied(step, self.roundings)
 
     def fold_params(self) -> dict[str, Parameter]:
@@ -257,7 +257,7 @@ class Arithmetic:
 
     def add(self, a: int, b: int) -> int:
         if self._is_zero(a) or self._is_zero(b):
-            return self.copied(b if self._is_zero(a) else a, self.roundings)
+            return self.kept(b if self._is_zero(a) else a)
         return self.rounded(self.trail.add("add", a, b), "exact")
 
     def _is_zero(self, step: int) -> bool:
@@ -274,7 +274,7 @@ class Arithmetic:
         """A product, of which ±1 as a factor makes an exact one."""
         product = self.trail.add("mul", a, b)
         exact = (self._is_one(a) or self._is_one(b)) and not self.free
-        return self.copied(product, self.roundings) if exact else self.rounded(product)
+        return self.kept(product) if exact else self.rounded(product)
 
     def square(self, a: int, standard: float | None) -> int:
         """A value times itself; its error is to be small where the square is near `standard`."""

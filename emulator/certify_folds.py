@@ -89,7 +89,7 @@ class Folder:
             found |= dict(zip(group.components, made, strict=True))
         kinds = self.node.monoid.components if self.node.monoid is not None else ()
         return {
-            n: self.a.folded(step) if kinds[n].sort is REAL else step for n, step in found.items()
+            n: self.a.kept(step) if kinds[n].sort is REAL else step for n, step in found.items()
         }
 
     def _params(self) -> dict[str, Parameter]:

@@ -236,7 +236,7 @@ class Pass:
         """What an empty semigroup gives instead: NaN, −1 or False."""
         sort = node.tensor(name).sort
         if sort is REAL:
-            other = a.folded(self.trail.add("constant", value="nan"))
+            other = a.kept(self.trail.add("constant", value="nan"))
         else:
             absent = -1.0 if sort is INDEX else 0.0
             other = self.trail.add("given", lo=absent, hi=absent)
